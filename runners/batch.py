@@ -159,16 +159,12 @@ def _number(path: str) -> int:
 def run_all(runs: Iterable[PlannedRun], cool_down_seconds: int, target: AnyTarget, supervision: Supervision) -> int:
     """Run one after the other; return the exit status.
 
-    It is 0 where all completed, 1 where a run ended otherwise or was left, 2 where one was refused, 130 where we were
-    stopped. An outcome other than completed does not stop the others. A case that was refused is not tried again, nor
-    is any whose hosts would check the same; nor any at all if a host cannot be reached. The folders of all of these are
-    added to `refused` of the supervision.
+    An outcome other than completed does not stop the others. A case that was refused is not tried again, nor is any
+    whose hosts would check the same, nor any at all if a host cannot be reached: see `refused` of the supervision.
     """
     signals, worst, refused = supervision.signals, COMPLETED, set[bytes]()
-    skipped = 0
     for number, run in enumerate(runs):
         if checked_part(run.spec) in refused:
-            skipped += 1
             supervision.refused.add(run.folder.parent)
             continue
         if number:
@@ -189,8 +185,6 @@ def run_all(runs: Iterable[PlannedRun], cool_down_seconds: int, target: AnyTarge
         # A run that still goes on there would slow down the next one.
         if signals.count or outcome == UNFINISHED:
             break
-    if skipped:
-        print(f"runs of the same recipe that would be refused in the same way, and were not tried: {skipped}")
     return STOPPED if signals.count else worst
 
 

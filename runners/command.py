@@ -60,8 +60,7 @@ def plan_run(recipe: LaunchRecipe, case: RecipeCase, raw_logs: Path, settings: S
     environment = virtual_environment(recipe) if settings.container == "none" else None
     passed = _passed_on(recipe, case, settings, environment)
     words = CaseWords(recipe, case, settings.data)
-    launch = words.launch(passed)
-    command = [*literal(*settings.place.prefix), *launch]
+    command = [*literal(*settings.place.prefix), *words.launch(passed)]
     launcher = LAUNCHERS[used_launcher(recipe, case)]
     container = _container(recipe, case, settings, command, used_image(recipe, case))
     spec = JobSpec(
@@ -75,7 +74,6 @@ def plan_run(recipe: LaunchRecipe, case: RecipeCase, raw_logs: Path, settings: S
         variables=words.variables(),
         files={name: _content(recipe, path) for name, path in recipe.sent.items()},
         container=container,
-        programs=_programs(words.trainer()[0], launch, settings.place.prefix) if container is None else (),
         python=recipe.setup.python,
         packages=recipe.setup.packages,
         virtual_environment=environment,
@@ -100,14 +98,6 @@ def _wanted(recipe: LaunchRecipe, case: RecipeCase, smoke: bool) -> RequiredReco
     asked, iterations = recipe.records, int(case.slots["iterations"])
     fewer = max(1, asked.at_least * iterations // recipe.iterations)
     return replace(asked, at_least=min(fewer, asked.at_least) if smoke else asked.at_least)
-
-
-def _programs(trainer: Word, launch: Sequence[Word], prefix: Sequence[str]) -> tuple[str, ...]:
-    """Return the programs to look for besides the first word: the trainer, if the launcher starts it by this name, and
-    the launcher after a prefix.
-    """
-    wanted = [*(launch[:1] if prefix else []), *([trainer] if trainer in launch else [])]
-    return tuple(texts(list(dict.fromkeys(wanted))))
 
 
 def _passed_on(

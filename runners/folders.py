@@ -97,19 +97,15 @@ def open_launch(folder: Path) -> Iterator[Launch]:
         ) from error
     with file:
         lock(file, folder)
-        yield _read(path, file)
-
-
-def _read(path: Path, file: IO[str]) -> Launch:
-    # Logs may come from someone else, so each type checks its values.
-    try:
-        if (path.parent / INCOMING).is_symlink():
-            raise ValueError(f"{INCOMING} in its folder is a link, which could lead anywhere")
-        return msgspec.json.decode(file.read(), type=Launch)
-    except (OSError, ValueError, RecursionError) as error:
-        raise RunnerError(
-            f"{path}: it is not a launch.json of this version of Perfledger: {error}; nothing in its folder was changed"
-        ) from error
+        # Logs may come from someone else, so each type checks its values.
+        try:
+            if (folder / INCOMING).is_symlink():
+                raise ValueError(f"{INCOMING} in its folder is a link, which could lead anywhere")
+            found = msgspec.json.decode(file.read(), type=Launch)
+        except (OSError, ValueError, RecursionError) as error:
+            why = f"it is not a launch.json of this version of Perfledger: {error}"
+            raise RunnerError(f"{path}: {why}; nothing in its folder was changed") from error
+        yield found
 
 
 def lock(file: IO[str], folder: Path) -> None:
@@ -136,11 +132,9 @@ def is_disturbed(run: RunJson) -> bool:
 
 def how_it_ended(folder: Path, run: RunJson) -> str:
     """Return how a run ended that did not complete: node, exit status, and the last line of the node's log."""
-    rank, node = next(
-        ((at, each) for at, each in enumerate(run.nodes or ()) if each.outcome == run.outcome),
-        (None, Node(".", run.outcome, run.exit_status)),
-    )
-    said = [] if rank is None else [f"node {rank}"]
+    nodes = [each for each in run.nodes or () if each.outcome == run.outcome]
+    node = nodes[0] if nodes else Node(".", run.outcome, run.exit_status)
+    said = [f"node {run.nodes.index(node)}"] if nodes and run.nodes else []
     said += [] if node.exit_status is None else [f"exit status {node.exit_status}"]
     lines: list[str] = []
     with suppress(OSError), (folder / node.folder / LOG).open("rb") as log:
@@ -184,7 +178,10 @@ def run_folder(run: PlannedRun, target: AnyTarget) -> Iterator[tuple[PlannedRun,
     """
     launched = planned_launch(target, run)
     try:
-        while not _is_made(run.folder):
+        while True:
+            with suppress(FileExistsError):
+                run.folder.mkdir(parents=True)
+                break
             number = next_repeat(run.folder.parent)
             run = replace(run, record=replace(run.record, repeat=number), folder=run.folder.parent / str(number))
         launched = replace(launched, plan=run.record)
@@ -198,14 +195,6 @@ def run_folder(run: PlannedRun, target: AnyTarget) -> Iterator[tuple[PlannedRun,
         ) from error
     with file:
         yield run, launched
-
-
-def _is_made(folder: Path) -> bool:
-    try:
-        folder.mkdir(parents=True)
-    except FileExistsError:
-        return False
-    return True
 
 
 def _locked_launch(folder: Path, launched: Launch) -> IO[str]:

@@ -7,8 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -43,11 +42,8 @@ def is_empty(log: Path) -> bool:
 
 def count_records(found: FiguresFound) -> dict[str, int]:
     """Return the number of usable records by format; empty if no format claims the log."""
-    counts: Counter[str] = Counter()
-    for run in found.runs:
-        if run.format:
-            counts[run.format] += run.records
-    return dict(counts)
+    formats = {run.format for run in found.runs if run.format}
+    return {format: sum(run.records for run in found.runs if run.format == format) for format in formats}
 
 
 def check_ingest(formats: Mapping[str, str]) -> None:
@@ -64,17 +60,16 @@ def check_ingest(formats: Mapping[str, str]) -> None:
         known = ask_ingest(Path(folder)).formats
     for recipe, format in formats.items():
         if format not in known:
-            similar = nearest_formats(format, known)
+            # A name is often written without what comes before its dot.
+            near = difflib.get_close_matches(_short(format.lower()), map(_short, known), n=1)
+            similar = [name for name in known if _short(name) in near]
             meant = f"did you mean `{'` or `'.join(similar)}`?"
             remedy = meant if similar else "`python -m ingest figures LOG` prints the format of a log"
             raise RunnerError(f"recipe {recipe}: `records.format` is {format!r}, which ingest does not know; {remedy}")
 
 
-def nearest_formats(format: str, known: Iterable[str]) -> list[str]:
-    """Return the formats whose part after the dot is most like that of a text; empty if none is like it."""
-    short = {name: name.rpartition(".")[2] for name in known}
-    near = difflib.get_close_matches(format.lower().rpartition(".")[2], short.values(), n=1)
-    return [name for name, part in short.items() if part in near]
+def _short(format: str) -> str:
+    return format.rpartition(".")[2]
 
 
 def shortfall(found: Mapping[str, int], wanted: RequiredRecords) -> str:

@@ -9,7 +9,7 @@ ever has to be escaped.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -28,23 +28,11 @@ SHORTEST_SECRET = 8
 
 #: Tools that run an image. Pyxis is a plugin of Slurm: srun itself starts a container of enroot.
 ContainerTool = Literal["docker", "podman", "apptainer", "pyxis"]
-#: Values that only a node knows. The agent fills them in; see `values` in `agent/job.py`.
-NODE_VARIABLES: Mapping[str, str] = {
-    "node_rank": "number of this node, from 0",
-    "master_address": "host that the ranks meet at, which is node 0",
-    "master_port": "port that the ranks meet at",
-    "hosts": "all hosts in order of rank, with commas: h1,h2",
-    "addresses": "the same as addresses: a.b.c.d,a.b.c.e",
-    "address": "that of this node",
-    "host": "its own name among the hosts",
-    "host_slots": "the hosts with devices per node: h1:8,h2:8",
-    "ranks": "folder for one log per rank, which is collected",
-    "output": "folder for whatever else a trainer writes, such as checkpoints, which is not",
-    "work": "folder that holds the checked-out sources",
-    "working_folder": "folder that the command runs in",
-    "identity": "name of the job, the same on all its nodes",
-    "gpu_ids": "numbers of the GPUs that it uses on this node: 4,5",
-}
+#: Values that only a node knows; `docs/guide/keys.toml` has their meaning. The agent fills them in.
+NODE_VARIABLES = (
+    "node_rank", "master_address", "master_port", "hosts", "addresses", "address", "host", "host_slots", "ranks",
+    "output", "work", "working_folder", "identity", "gpu_ids",
+)  # fmt: skip
 
 #: Variables that name the network interface of the ranks to a framework.
 OF_INTERFACE = ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")
@@ -107,10 +95,9 @@ class JobSpec(Struct, frozen=True, kw_only=True):
 
     `command` is the trainer under its launcher, without the container. `every_node` is false where the launcher starts
     the other nodes from the first by itself. `files` (path to text) make a folder of their own, where the command
-    runs. `programs` must be on PATH, in addition to the first word of the command; `packages` must be importable by
-    `python`. `prologue` are the site's shell lines, which set variables of the command. `secrets` are names of
-    variables: their values come with the request to start, and are in no file. `source_folder` lies below `work`; empty
-    texts mean "none", an empty `work` the default.
+    runs. `packages` must be importable by `python`. `prologue` are the site's shell lines, which set variables of the
+    command. `secrets` are names of variables: their values come with the request to start, and are in no file.
+    `source_folder` lies below `work`; empty texts mean "none", an empty `work` the default.
     """
 
     command: tuple[Word, ...]
@@ -123,7 +110,6 @@ class JobSpec(Struct, frozen=True, kw_only=True):
     variables: dict[str, Word] = {}
     files: dict[str, str] = {}
     container: ContainerSpec | None = None
-    programs: tuple[str, ...] = ()
     python: str = "python"
     packages: tuple[str, ...] = ()
     virtual_environment: VirtualEnvironment | None = None
@@ -210,11 +196,11 @@ def secret_values(names: Sequence[str]) -> dict[str, str]:
         RunnerError: one has no value, or one that cannot be masked in a log: too short, or of several lines.
     """
     for name in names:
-        if len(os.environ.get(name, "").splitlines()) > 1:
-            remedy = "write it to a file on the host, and name the file in the recipe"
-            raise RunnerError(f"secret {name}: its value has several lines, which a log may show apart; {remedy}")
-        if len(os.environ.get(name, "")) < SHORTEST_SECRET:
-            what = "its value is too short to be masked in a log" if os.environ.get(name) else "it is not set here"
-            remedy = f"export {name}, of at least {SHORTEST_SECRET} characters, in the shell that starts the runner"
+        value = os.environ.get(name, "")
+        if len(value) < SHORTEST_SECRET or len(value.splitlines()) > 1:
+            what = "its value cannot be masked in a log" if value else "it is not set here"
+            remedy = (
+                f"export it, one line of at least {SHORTEST_SECRET} characters, in the shell that starts the runner"
+            )
             raise RunnerError(f"secret {name}: {what}; {remedy}")
     return {name: os.environ[name] for name in names}

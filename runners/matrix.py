@@ -64,7 +64,8 @@ def _axes(table: Table, keys: Keys) -> Axes:
     for key in ("batch_size", "precision"):
         if table.get(key, ()) == ():
             raise wrong((*keys, key), "is missing or empty; state at least one value")
-    return {"shape": ("1n1d",), **{key: _axis((*keys, key), value) for key, value in table.items()}}
+    axes: dict[str, tuple[Scalar, ...]] = {} if "shape" in table else {"shape": ("1n1d",)}
+    return axes | {key: _axis((*keys, key), value) for key, value in table.items()}
 
 
 def _axis(keys: Keys, value: Scalar | tuple[Scalar, ...]) -> tuple[Scalar, ...]:

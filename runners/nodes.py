@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from perfledger.runners.agent_link import MARK
 from perfledger.runners.job import RunnerError
-from perfledger.runners.programs import LONGEST, ProgramResult, Question, contents, end, start, text_file
+from perfledger.runners.programs import ProgramResult, Question, contents, end, start, text_file
 
 T = TypeVar("T")
 
@@ -87,8 +87,6 @@ def read_json(path: Path, kind: type[T]) -> T | None:
     """Return the content of a JSON file; None if it is missing, or a link, which could point anywhere."""
     if path.is_symlink() or not path.is_file():
         return None
-    if path.stat().st_size > LONGEST:
-        raise RunnerError(f"{path}: it is larger than {LONGEST:,} bytes, so it is not read; the run stays unfinished")
     try:
         return msgspec.json.decode(path.read_bytes(), type=kind)
     except (OSError, msgspec.MsgspecError, RecursionError) as error:

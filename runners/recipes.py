@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import re
 from collections.abc import Mapping
@@ -24,7 +23,7 @@ from perfledger.runners.matrix import (
     read_matrix,
     texts_of,
 )
-from perfledger.runners.toml_errors import read_toml, wrong
+from perfledger.runners.toml_errors import nearest, read_toml, wrong
 from perfledger.schema.plans import DataSet
 from perfledger.schema.redaction.redact import has_key
 from perfledger.schema.vocabulary import LAUNCHERS
@@ -292,8 +291,7 @@ def find(name: str) -> Path:
     """
     path = Path(name) if name.endswith(".toml") else _shipped().get(name)
     if path is None or not path.is_file():
-        similar = " or ".join(difflib.get_close_matches(name, names()))
-        remedy = f"did you mean {similar}?" if similar else "`python -m runners list` prints them"
+        remedy = nearest(name, names()) or "`python -m runners list` prints them"
         toml = name.endswith(".toml")
         what = "there is no such file" if toml else "there is no such recipe, and the file of one ends in .toml"
         raise RunnerError(f"{name}: {what}; {remedy}")

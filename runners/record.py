@@ -16,7 +16,6 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from perfledger.runners.display import complain
 from perfledger.runners.folders import LAUNCH_JSON, RUN_JSON, Facts, Launch
 from perfledger.runners.ingest_link import count_records, is_empty, log_figures, shortfall
 from perfledger.runners.job import PlannedRecord, RunnerError, SourceRecord
@@ -154,11 +153,6 @@ def finish(folder: Path, launch: Launch, lost: str = "") -> FiguresFound:
 
 def _clear_up(folder: Path) -> None:
     shutil.rmtree(folder / INCOMING, ignore_errors=True)
-    if (folder / INCOMING).exists():
-        # A container wrote files as root. The run is still finished.
-        complain(
-            RunnerError(f"{folder}: the run is finished, but {INCOMING} in it cannot be removed; remove it as root")
-        )
     try:
         # Last, so that an interrupted clearing up is noticed and repeated.
         (folder / LAUNCH_JSON).unlink(missing_ok=True)

@@ -1,14 +1,14 @@
 """The choices of the user beyond the recipe, and the additions of a site: a table for each host and Slurm partition.
 
 A recipe says what is run; `site.toml` in the present folder says where its Python, its data and its network are.
-`load_site` names file and line of a mistake; `SiteFile.of` returns the table for the hosts of one command.
+`find_site` names file and line of a mistake; `SiteFile.of` returns the table for the hosts of one command.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -58,37 +58,31 @@ class SitePlace(Struct, frozen=True, forbid_unknown_fields=True):
         return next((self.data[name] for name in (recipe, data_set, "default") if name in self.data), "")
 
 
-class SiteTables(Struct, frozen=True, forbid_unknown_fields=True):
+class SiteFile(Struct, frozen=True, forbid_unknown_fields=True):
     """The tables of the file by the names of hosts, or of partitions of Slurm."""
 
     hosts: dict[str, SitePlace] = {}
     partitions: dict[str, SitePlace] = {}
 
-
-class SiteFile(Struct, frozen=True):
-    """A site file: its places by the kind of target and name."""
-
-    path: Path | None = None
-    places: Mapping[tuple[str, str], SitePlace] = {}
-
-    def of(self, kind: str, names: Iterable[str]) -> SitePlace:
+    def of(self, kind: Literal["hosts", "partitions"], names: Iterable[str]) -> SitePlace:
         """Return the table for all hosts of a command, without their addresses.
 
         Raises:
             RunnerError: two hosts differ, and one run has one command.
         """
-        found = [(name, replace(self.places.get((kind, name), SitePlace()), address="")) for name in names]
+        places = self.hosts if kind == "hosts" else self.partitions
+        found = [(name, replace(places.get(name, SitePlace()), address="")) for name in names]
         first, place = found[0]
         for name, other in found[1:]:
             for key in SitePlace.__struct_fields__:
                 if getattr(other, key) != getattr(place, key):
-                    what = f"`{kind}.{first}.{key}` and `{kind}.{name}.{key}` differ"
-                    raise RunnerError(f"{self.path}: {what}, and all hosts of a run must share them; make them equal")
+                    what = f"`{kind}.{first}.{key}` and `{kind}.{name}.{key}` of the site file differ"
+                    raise RunnerError(f"{what}, and all hosts of a run must share them; make them equal")
         return place
 
     def addresses(self, hosts: Iterable[str]) -> tuple[str, ...]:
         """Return the address of each host for its peers, empty where the file states none."""
-        return tuple(self.places.get(("hosts", host), SitePlace()).address for host in hosts)
+        return tuple(self.hosts.get(host, SitePlace()).address for host in hosts)
 
 
 class Settings(Struct, frozen=True):
@@ -150,26 +144,17 @@ def find_site(named: str) -> SiteFile:
     """Return the site of `--site`, or else that in the present folder.
 
     Raises:
-        RunnerError: the file that was named is missing, or a file is not a site.
+        RunnerError: the file that was named is missing, or a file is not a site; the message names file and line.
     """
     path = Path(named or SITE_FILE)
-    return load_site(path) if named or path.is_file() else SiteFile()
+    return read_toml(path, SiteFile, "site file", _checked) if named or path.is_file() else SiteFile()
 
 
-def load_site(path: Path) -> SiteFile:
-    """Read a site file.
-
-    Raises:
-        RunnerError: it is not one; the message names the file, and line and key where they are known.
-    """
-    return read_toml(path, SiteTables, "site file", lambda _, tables: SiteFile(path, dict(_places(tables))))
-
-
-def _places(tables: SiteTables) -> Iterator[tuple[tuple[str, str], SitePlace]]:
-    for kind, places in {"hosts": tables.hosts, "partitions": tables.partitions}.items():
+def _checked(_content: bytes, file: SiteFile) -> SiteFile:
+    for kind, places in {"hosts": file.hosts, "partitions": file.partitions}.items():
         for name, place in places.items():
             check_variables(place.environment_variables, (kind, name, "environment_variables"))
             key = "sbatch" if kind == "hosts" else "address"
             if getattr(place, key):
                 raise wrong((kind, name, key), f"is not for {kind}; leave it out")
-            yield (kind, name), place
+    return file

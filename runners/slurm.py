@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -76,7 +76,6 @@ class Slurm(Target, frozen=True, tag="slurm"):
     given a number for all nodes, which Slurm would want of each step; 0 in other jobs.
     """
 
-    has_pyxis: ClassVar[bool] = True
     number: str = ""
     partition: str = ""
     gpus: int = 0
@@ -226,62 +225,44 @@ def _start_failure(job: Job, rank: int) -> str:
     return f"the run did not start: {said[-1]}"
 
 
-class Needs(Struct, frozen=True):
-    """The part of a cluster that a series of runs needs: that of its largest run."""
-
-    nodes: int
-    tasks: int
-    gpus: int
-
-
-def needs(runs: Sequence[PlannedRun]) -> Needs:
-    """Return the needs of runs that follow each other."""
-    specs = [run.spec for run in runs]
-    return Needs(
-        nodes=max(spec.nodes for spec in specs),
-        tasks=max(map(_tasks, specs)),
-        gpus=max(spec.devices_per_node if spec.device == "gpu" else 0 for spec in specs),
-    )
-
-
-def _tasks(spec: JobSpec) -> int:
-    """Return the tasks per node: a launcher that starts the other nodes by itself needs a slot per rank."""
-    return 1 if spec.every_node else spec.devices_per_node
-
-
 class Partition(Struct, frozen=True):
     """A partition; `sbatch` are further arguments of sbatch."""
 
     name: str
     sbatch: tuple[str, ...] = ()
 
-    def argv(self, wanted: Needs) -> list[str]:
-        """Return the command that reads a batch script and prints the number of the job.
+    def argv(self, runs: Sequence[PlannedRun]) -> list[str]:
+        """Return the command that reads a batch script and prints the number of a job for these runs.
 
         The nodes are exclusive, for as long as the partition gives them by default. A job that lost its nodes is not
         requeued: it would make all runs again.
         """
-        ours = ["--exclusive", "--mem=0", *([f"--gpus-per-node={wanted.gpus}"] if wanted.gpus else [])]
+        specs = [run.spec for run in runs]
+        gpus = max(spec.devices_per_node if spec.device == "gpu" else 0 for spec in specs)
+        # A launcher that starts the other nodes by itself needs a slot per rank.
+        tasks = max(1 if spec.every_node else spec.devices_per_node for spec in specs)
+        nodes = max(spec.nodes for spec in specs)
+        ours = ["--exclusive", "--mem=0", *([f"--gpus-per-node={gpus}"] if gpus else [])]
         stated = {each.partition("=")[0] for each in self.sbatch}
         return [
             "sbatch", "--parsable", "--job-name=perfledger", "--output=slurm-%j.out", "--no-requeue",
-            f"--signal=B:USR1@{WARNING_SECONDS}", f"--nodes={wanted.nodes}", f"--ntasks-per-node={wanted.tasks}",
+            f"--signal=B:USR1@{WARNING_SECONDS}", f"--nodes={nodes}", f"--ntasks-per-node={tasks}",
             *(each for each in ours if stated.isdisjoint(REPLACED_BY[each.partition("=")[0]])),
             f"--partition={self.name}", *self.sbatch,
         ]  # fmt: skip
 
-    def check(self, wanted: Needs) -> str:
+    def check(self, runs: Sequence[PlannedRun]) -> str:
         """Return what Slurm says to such a job, without submitting it; the job itself checks its nodes.
 
         Raises:
             RunnerError: Slurm would not take it.
         """
-        answer = ask([Question([*self.argv(wanted), "--test-only"], "#!/bin/sh\n")], SLURM_SECONDS)[0]
+        answer = ask([Question([*self.argv(runs), "--test-only"], "#!/bin/sh\n")], SLURM_SECONDS)[0]
         if answer.status:
             raise RunnerError(f"sbatch would not take the job: {answer.last_words}")
         return answer.last_words
 
-    def submit(self, wanted: Needs, words: Sequence[str], wait: bool) -> int:
+    def submit(self, runs: Sequence[PlannedRun], words: Sequence[str], wait: bool) -> int:
         """Submit a job that runs a command of the runner; with `wait`, show its output until it ends.
 
         Returns:
@@ -292,7 +273,7 @@ class Partition(Struct, frozen=True):
         """
         command = shlex.join([sys.executable, "-m", MODULE, *words, "--on", "slurm"])
         script = SCRIPT.format(python=shlex.quote(sys.executable), command=command)
-        answer = ask([Question(self.argv(wanted), script)], SLURM_SECONDS)[0]
+        answer = ask([Question(self.argv(runs), script)], SLURM_SECONDS)[0]
         number = answer.output.strip().partition(";")[0]
         if answer.status or not number.isdecimal():
             raise RunnerError(f"sbatch did not take the job: {answer.last_words}")

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import itertools
-import os
 import re
 import shlex
-import stat
+import shutil
 import tempfile
 from collections.abc import Sequence
-from contextlib import suppress
-from pathlib import Path
 
 from perfledger.runners.agent_link import PYTHON, question
 from perfledger.runners.job import RunnerError
@@ -46,8 +44,8 @@ class Ssh(Target, frozen=True, tag="ssh"):
     addresses: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if not self.hosts or not all(map(HOST.fullmatch, self.hosts)):
-            raise ValueError("it names an invalid host")
+        if not self.hosts or not all(map(HOST.fullmatch, self.hosts)) or len({*self.hosts}) < len(self.hosts):
+            raise ValueError("it names an invalid host, or one twice")
 
     def argv(self, rank: int) -> list[str]:  # noqa: D102
         return self._ssh("-T", rank, ["python3", *PYTHON])
@@ -98,14 +96,10 @@ class Ssh(Target, frozen=True, tag="ssh"):
 
 @functools.cache
 def _sockets() -> str:
-    """Return a private folder for sockets in /tmp.
+    """Return a folder for the sockets of connections, which goes with this process.
 
     Not in TMPDIR: the path of a socket has at most 104 bytes, and ssh needs 58 of them, so TMPDIR may be too long.
     """
-    folder = Path(f"/tmp/perfledger-{os.getuid()}")
-    with suppress(FileExistsError):
-        folder.mkdir(mode=0o700)
-    found = folder.lstat()
-    if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077:
-        return str(folder)
-    return tempfile.mkdtemp(prefix="perfledger-", dir="/tmp")
+    folder = tempfile.mkdtemp(prefix="perfledger-", dir="/tmp")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder

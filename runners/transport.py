@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import ClassVar, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
@@ -24,8 +24,6 @@ T = TypeVar("T")
 #: Time limits in seconds. A check may first have to pull the image whose packages it lists.
 REQUEST_SECONDS = {"check": 1800, "begin": 60}
 USUAL_SECONDS = 45
-#: Warnings that are kept of a node.
-MOST_WARNINGS = 50
 #: Characters that are kept of a warning.
 LONGEST_WARNING = 1000
 #: Folder of the nodes' files until the run is finished.
@@ -134,8 +132,6 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
     """
 
     hosts: tuple[str, ...] = ()
-    #: Whether containers of pyxis, which is a part of Slurm, can be started there.
-    has_pyxis: ClassVar[bool] = False
 
     def argv(self, rank: int) -> list[str]:
         """Return the command that runs BOOT on a node; it reads the agent from standard input."""
@@ -174,9 +170,6 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
             raise RunnerError(
                 f"{run.folder.parent.name}: it takes {spec.nodes} nodes, and here is {len(self.ranks)}; {remedy}"
             )
-        if spec.container and spec.container.tool == "pyxis" and not self.has_pyxis:
-            remedy = "choose another --container, or --on slurm:PARTITION"
-            raise RunnerError(f"{run.folder.parent.name}: --container pyxis is a part of Slurm; {remedy}")
         now = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
         identity = f"{run.record.suite}-{now}-{secrets.token_hex(4)}"
         return Job(JobFacts(identity, spec.nodes, spec.every_node, spec.timeout_seconds), run.folder)
@@ -298,13 +291,13 @@ class Target(Struct, frozen=True, omit_defaults=True, tag_field="kind"):
 
 
 def numbered(nodes: int, replies: Mapping[int, Warnings]) -> Warnings:
-    """Return the warnings of nodes after the number of each if there are several, limited in number and length."""
+    """Return the warnings of nodes after the number of each if there are several, limited in length."""
 
     def lines(kind: str) -> tuple[str, ...]:
         return tuple(
             f"node {rank}: {line[:LONGEST_WARNING]}" if nodes > 1 else line[:LONGEST_WARNING]
             for rank, reply in replies.items()
-            for line in getattr(reply, kind)[:MOST_WARNINGS]
+            for line in getattr(reply, kind)
         )
 
     return Warnings(lines("warnings"), lines("disturbances"))

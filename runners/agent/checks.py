@@ -32,7 +32,7 @@ def check(job: NodeJob) -> "list[str]":
     """
     warnings: "list[str]" = []
     for step in (
-        check_lock, check_space, check_container, check_gpus, check_source, check_environment, check_programs,
+        check_lock, check_space, check_container, check_gpus, check_source, check_environment, check_program,
         check_packages, check_load,
     ):  # fmt: skip
         warnings += step(job) or []
@@ -249,16 +249,15 @@ def check_secrets(job: NodeJob) -> None:
             raise Refused(f"the secret {name} is not set here; export it where the run is started")
 
 
-def check_programs(job: NodeJob) -> None:
-    """Refuse missing programs; they are looked up with the PATH and in the folder of the command."""
-    path = job.environment().get("PATH")
-    for program in [*([] if job.spec.container else job.command[:1]), *job.spec.programs]:
-        found = os.path.join(job.working_folder, program) if "/" in program else program
-        if not shutil.which(found, path=path):
-            raise Refused(
-                f"the program {program} is not on this host; install it or put it on PATH (`python -m runners show` "
-                "says what a recipe needs)"
-            )
+def check_program(job: NodeJob) -> None:
+    """Refuse a missing program; it is looked up with the PATH and in the folder of the command."""
+    program = job.command[0]
+    found = os.path.join(job.working_folder, program) if "/" in program else program
+    if not job.spec.container and not shutil.which(found, path=job.environment().get("PATH")):
+        raise Refused(
+            f"the program {program} is not on this host; install it or put it on PATH (`python -m runners show` says "
+            "what a recipe needs)"
+        )
 
 
 def check_packages(job: NodeJob) -> None:

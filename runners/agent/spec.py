@@ -69,7 +69,6 @@ class Specification(NamedTuple):
     variables: "dict[str, Word]"
     files: "dict[str, str]"
     container: "NodeContainer | None"
-    programs: "list[str]"
     python: str
     packages: "list[str]"
     virtual_environment: "EnvironmentName | None"

@@ -13,7 +13,7 @@ from perfledger.runners.display import complain
 from perfledger.runners.ingest_link import check_ingest
 from perfledger.runners.job import PlannedRun, RunnerError
 from perfledger.runners.nodes import printable
-from perfledger.runners.slurm import Partition, needs
+from perfledger.runners.slurm import Partition
 from perfledger.runners.transport import Target, UnreachableError
 
 
@@ -28,7 +28,7 @@ def check(asked: Asked) -> int:
     series = series_of(asked)
     check_ingest({each.recipe.name: each.recipe.records.format for each in asked.chosen})
     if isinstance(series.target, Partition):
-        print(f"the job checks its nodes itself; Slurm says: {printable(series.target.check(needs(series.firsts)))}")
+        print(f"the job checks its nodes itself; Slurm says: {printable(series.target.check(series.firsts))}")
         return COMPLETED
     return check_hosts(series.firsts, series.target)
 

@@ -15,7 +15,7 @@ from perfledger.runners.run import collect_run, supervise
 
 
 @click.command("collect")
-@click.argument("folders", nargs=-1, type=click.Path(path_type=Path), metavar="[FOLDER]...")
+@click.argument("folders", nargs=-1, type=click.Path(exists=True, path_type=Path), metavar="[FOLDER]...")
 @raw_logs_option
 @click.option(
     "--abandon",
@@ -29,7 +29,9 @@ def collect(folders: tuple[Path, ...], raw_logs: Path, abandon: bool, stop: bool
     FOLDER is that of an unfinished run, or one above it; without any, all below --raw-logs are finished. A run that
     another runner supervises is left to it.
     """
-    found = [folder for below in folders or (raw_logs,) for folder in unfinished_below(below)]
+    found = [folder for below in folders or (raw_logs,) for folder in unfinished(below)]
+    if not found:
+        print(f"{' '.join(map(str, folders or (raw_logs,)))}: nothing there is unfinished")
     wanted = ("completed", "stopped") if stop else ("completed",)
     worst = COMPLETED
     with supervise(len(found)) as supervision:
@@ -44,17 +46,3 @@ def collect(folders: tuple[Path, ...], raw_logs: Path, abandon: bool, stop: bool
                 continue
             worst = max(worst, COMPLETED if outcome in wanted else OTHERWISE)
     return worst
-
-
-def unfinished_below(below: Path) -> list[Path]:
-    """Return the unfinished runs below a folder.
-
-    Raises:
-        RunnerError: the folder does not exist.
-    """
-    if not below.is_dir():
-        raise RunnerError(f"{below}: there is no such folder; name that of a run, or one above it")
-    found = unfinished(below)
-    if not found:
-        print(f"{below}: nothing there is unfinished")
-    return found

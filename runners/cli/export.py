@@ -74,14 +74,11 @@ def write(recipes: Iterable[LaunchRecipe], folder: Path) -> list[Path]:
     """Write the plans of recipes, and return their files; all are made before the first is written.
 
     Raises:
-        RunnerError: a case has no command, two recipes have one name, or a file cannot be written.
+        RunnerError: a case has no command, or a file cannot be written.
     """
     documents: dict[Path, bytes] = {}
     for each in recipes:
-        path = folder / f"{each.name}.json"
-        if path in documents:
-            raise RunnerError(f"{path}: two of the recipes are called {each.name}; rename one, or export it elsewhere")
-        documents[path] = document(plan_of(each))
+        documents[folder / f"{each.name}.json"] = document(plan_of(each))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path, content in documents.items():

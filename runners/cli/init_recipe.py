@@ -39,8 +39,7 @@ _SLOTS: Mapping[str, str] = {
 }
 #: Names of options of launchers, and of trainers that start their own processes.
 _PER_NODE = "nproc_per_node num_gpus gpus devices num_processes"
-_OF_JOB = "np n"
-_NODES = "nnodes num_nodes h host"
+_NODES = "nnodes num_nodes"
 _VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 _ASSIGNED = re.compile(r"([-+]{0,2}[\w.-]+=)(.*)", re.DOTALL)
 _PYTHON = re.compile(r"(?:.*/)?python[0-9.]*")
@@ -142,9 +141,8 @@ def read(command: Sequence[str]) -> CommandFacts:
     stated = list(options(trainer))
     slots = {slot: found for slot, names in _SLOTS.items() if (found := _number(stated, names))}
     taken = list(options(own)) if start else stated
-    per_node, of_job = _count(_number(taken, _PER_NODE)), _count(_number(taken, _OF_JOB)) if start else 0
     nodes = (_count(_number(taken, _NODES)) if start else 0) or 1
-    devices = per_node or of_job // nodes or (0 if start else 1)
+    devices = _count(_number(taken, _PER_NODE)) or (0 if start else 1)
     if (processes := _number(stated, _PER_NODE)) and processes.value.isdecimal() and not start:
         slots["devices_per_node"] = processes
     return CommandFacts(

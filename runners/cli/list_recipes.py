@@ -8,6 +8,7 @@ import click
 
 from perfledger.runners import recipes
 from perfledger.runners.batch import COMPLETED
+from perfledger.runners.cli.text import aligned
 from perfledger.runners.recipes import FOLDER
 
 
@@ -24,11 +25,9 @@ def list_recipes() -> int:
 def _recipe_list() -> Iterator[str]:
     """Yield the recipes shipped, by the folder they lie in: name, device, launcher, title."""
     loaded = {path: recipes.load(path) for path in map(recipes.find, recipes.names())}
-    rows = {path: (each.name, each.device, each.launcher.name, each.title) for path, each in loaded.items()}
-    widths = [max(len(row[column]) for row in rows.values()) for column in range(3)]
+    rows = {path: ("", each.name, each.device, each.launcher.name, each.title) for path, each in loaded.items()}
+    lines = dict(zip(rows, aligned(rows.values()), strict=True))
     # The archive comes last.
     for folder in sorted({path.parent for path in rows}, key=lambda path: ("archive" in path.parts, path)):
         yield f"{folder.relative_to(FOLDER.parent)}:"
-        for row in (row for path, row in rows.items() if path.parent == folder):
-            cells = [text.ljust(width) for text, width in zip(row, widths, strict=False)]
-            yield "  ".join(["", *cells, row[-1]])
+        yield from (line for path, line in lines.items() if path.parent == folder)

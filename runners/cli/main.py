@@ -23,15 +23,7 @@ from perfledger.runners.display import complain
 from perfledger.runners.job import RunnerError
 
 
-class _Commands(click.Group):
-    """A group that lists its commands in the order of their use."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the commands in the order of `add_command`."""
-        return list(self.commands)
-
-
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 def cli() -> None:
     """Run training benchmarks on this machine, on hosts by SSH or through Slurm, and collect their raw logs.
 

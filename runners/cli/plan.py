@@ -12,7 +12,7 @@ from perfledger.runners.cli.options import Asked, asked_options
 from perfledger.runners.cli.series import Series, aim, series_of, time_of
 from perfledger.runners.cli.text import command_line
 from perfledger.runners.job import PlannedRun
-from perfledger.runners.slurm import Partition, needs
+from perfledger.runners.slurm import Partition
 
 
 @click.command("plan")
@@ -26,7 +26,7 @@ def plan(asked: Asked) -> int:
     series = series_of(asked)
     firsts, runs, place = series.firsts, series.runs(), series.target
     if isinstance(place, Partition):
-        places = [f"submitted by\n  {shlex.join(place.argv(needs(series.firsts)))}"] * len(firsts)
+        places = [f"submitted by\n  {shlex.join(place.argv(series.firsts))}"] * len(firsts)
     else:
         for run in firsts:
             place.prepare(run)

@@ -17,7 +17,7 @@ from perfledger.runners.folders import AnyTarget, finished_runs, is_disturbed
 from perfledger.runners.ingest_link import ask_ingest, check_ingest
 from perfledger.runners.job import PlannedRun, RunnerError
 from perfledger.runners.run import supervise
-from perfledger.runners.slurm import Partition, Slurm, needs
+from perfledger.runners.slurm import Partition, Slurm
 from perfledger.schema.figures import FiguresFound
 
 
@@ -39,7 +39,7 @@ def run(context: click.Context, asked: Asked, resume: bool, wait: bool) -> int:
     _announce(series, resume)
     firsts, target = series.firsts, series.target
     if isinstance(target, Partition):
-        return target.submit(needs(series.firsts), context.obj, wait)
+        return target.submit(series.firsts, context.obj, wait)
     settled: Mapping[Path, int] = {}
     if resume:
         with supervise(len(batches.unfinished_of(firsts))) as supervision:

@@ -41,15 +41,8 @@ def setup(
     """
     loaded = [recipes.load(recipes.find(name)) for name in dict.fromkeys(chosen)]
     place, target = at_site(target, site)
-    steps = {each.name: setup_steps(each, Settings(container, work).at(place, each)) for each in loaded}
-    failures = []
-    for name, wanted in steps.items():
-        try:
-            set_up(target if isinstance(target, Ssh) else Local(), wanted)
-        except RunnerError as error:  # the other recipes do not need this one
-            failures.append(f"recipe {name}: {error}")
-    if failures:
-        raise RunnerError("\n".join(failures))
+    for wanted in [setup_steps(each, Settings(container, work).at(place, each)) for each in loaded]:
+        set_up(target if isinstance(target, Ssh) else Local(), wanted)
     return COMPLETED
 
 

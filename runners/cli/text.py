@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from perfledger.runners.cases import RecipeCase, case_choices
 from perfledger.runners.job import PlannedRun
@@ -14,7 +14,7 @@ from perfledger.runners.recipes import LaunchRecipe
 def case_argument(recipe: LaunchRecipe, case: RecipeCase) -> str:
     """Return the value of `--case` that gives exactly this case, quoted for a shell."""
     choices = case_choices(recipe, case).items()
-    return shlex.quote(",".join(f"{key}={value.replace('|', '||')}" for key, value in choices))
+    return shlex.quote(",".join(f"{key}={value}" for key, value in choices))
 
 
 def command_line(run: PlannedRun) -> str:
@@ -27,7 +27,7 @@ def command_text(variables: Mapping[str, str], argv: Sequence[str]) -> str:
     return " ".join([*(f"{name}={shlex.quote(value)}" for name, value in variables.items()), shlex.join(argv)])
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def aligned(rows: Collection[Sequence[str]]) -> Iterator[str]:
     """Yield rows as lines, with the cells of a column below each other."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:

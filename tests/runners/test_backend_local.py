@@ -167,10 +167,10 @@ def test_warnings_of_a_node_are_returned(write_recipe, tmp_path, monkeypatch):
     change_agent(
         monkeypatch,
         '"warnings": [each',
-        '"warnings": ["it is warm"] + ["x" * 5000] * 99 or [each',
+        '"warnings": ["it is warm"] + ["x" * 5000] or [each',
     )
     started = planned(write_recipe("true"), LOCAL, tmp_path)
-    assert started.start().warnings == ("it is warm", *["x" * 1000] * 49)
+    assert started.start().warnings == ("it is warm", "x" * 1000)
     assert started.over().kind == "ended"
 
 
@@ -182,7 +182,7 @@ def test_an_agent_that_cannot_begin_says_so(write_recipe, tmp_path, monkeypatch)
 
 def test_an_agent_that_fails_differs_from_a_host_out_of_reach(write_recipe, tmp_path, monkeypatch):
     change_agent(monkeypatch, "\n    before = processor_times()", "\n    before = nothing")
-    with pytest.raises(RunnerError, match=r"this machine: the agent failed there .it said: NameError"):
+    with pytest.raises(RunnerError, match=r"this machine: its agent failed, and said: NameError"):
         planned(write_recipe("true"), LOCAL, tmp_path).start()
 
 
@@ -208,7 +208,7 @@ def launch_json(placed: Placed, **change: object) -> Path:
     return placed.run.folder
 
 
-@pytest.mark.parametrize("target", [Local(), Ssh(("a", "b"), "/my/config"), Slurm(("n1", "n2"), "7", "gpu")])
+@pytest.mark.parametrize("target", [Local(), Ssh(("a", "b"), ("10.0.0.1", "")), Slurm(("n1", "n2"), "7", "gpu")])
 def test_a_job_is_restored_from_launch_json(write_recipe, tmp_path, target):
     placed = planned(write_recipe("true"), target, tmp_path)
     with open_launch(launch_json(placed)) as launch:
@@ -220,7 +220,7 @@ def test_a_job_is_restored_from_launch_json(write_recipe, tmp_path, target):
         assert launch.job == msgspec.structs.replace(placed.job.facts, identity=launch.job.identity)
 
 
-JOB = {"identity": "a", "nodes": 2, "every_node": True, "device": "cpu", "timeout_seconds": 9}
+JOB = {"identity": "a", "nodes": 2, "every_node": True, "timeout_seconds": 9}
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,6 @@ JOB = {"identity": "a", "nodes": 2, "every_node": True, "device": "cpu", "timeou
         ({"job": {**JOB, "identity": "../../somebody"}}, "is not valid"),
         ({"target": {"kind": "ssh", "hosts": ["-oProxyCommand=id", "b"]}}, "it names an invalid host"),
         ({"target": {"kind": "ssh", "hosts": ["a", 1]}}, r"\$\.target\.hosts"),
-        ({"target": {"kind": "ssh", "hosts": ["a", "b"], "config": "raw_logs/config"}}, "a relative ssh configuration"),
         ({"target": {"kind": "slurm", "number": "7 --all", "hosts": ["a", "b"]}}, "it names an invalid Slurm job"),
         ({"target": {"kind": "slurm", "number": "7", "hosts": ["a", "-b"]}}, "it names an invalid Slurm job or node"),
         ({"target": {"kind": "slurm", "partition": "gpu"}}, "not a launch.json of this version .* invalid Slurm job"),
@@ -243,7 +242,7 @@ JOB = {"identity": "a", "nodes": 2, "every_node": True, "device": "cpu", "timeou
     ],
 )  # fmt: skip
 def test_the_content_of_launch_json_is_not_trusted(write_recipe, tmp_path, change, said):
-    placed = planned(write_recipe("true"), Ssh(("a", "b"), "/my/config"), tmp_path, {"nodes": "2", "devices": "2"})
+    placed = planned(write_recipe("true"), Ssh(("a", "b")), tmp_path, {"nodes": "2", "devices": "2"})
     with pytest.raises(RunnerError, match=said), open_launch(launch_json(placed, **change)):
         pass
 

@@ -16,7 +16,7 @@ import pytest
 from perfledger.runners.cli import main
 from perfledger.runners.job import RunnerError
 from perfledger.runners.settings import Settings
-from perfledger.runners.slurm import SCRIPT, Needs, Partition, Slurm, needs
+from perfledger.runners.slurm import SCRIPT, Partition, Slurm
 from perfledger.runners.transport import Local
 from tests.runners.agents import change_agent
 from tests.runners.clusters import slurm_cluster
@@ -259,12 +259,9 @@ def test_an_image_is_run_by_pyxis_in_a_step_on_each_node(nodes, write_recipe, tm
     assert any(each.startswith(f"--container-mounts={words[0][2]}:{words[0][2]},") for each in given)
 
 
-def test_pyxis_is_for_slurm_and_must_be_installed(nodes, write_recipe, tmp_path):
+def test_pyxis_must_be_installed(nodes, write_recipe, tmp_path):
     path = write_recipe("true", more='[container]\nimage = "a/b"\n')
-    with pytest.raises(RunnerError, match="--container pyxis is a part of Slurm; choose another"):
-        planned(path, Local(), tmp_path / "a", settings=Settings(container="pyxis"))
-    (tmp_path / "b").mkdir()
-    started = planned(path, nodes, tmp_path / "b", settings=Settings(container="pyxis"))
+    started = planned(path, nodes, tmp_path, settings=Settings(container="pyxis"))
     with pytest.raises(RunnerError, match="srun knows no --container-image here: pyxis is not installed"):
         started.start()
 
@@ -406,18 +403,13 @@ def test_a_job_whose_node_lacks_the_runner_says_so(python):
     assert ("with Perfledger cannot be started on" in found.stderr) != there
 
 
-def wanted(path, folder, choices) -> Needs:
-    """Return what a job needs for one run of a recipe."""
-    return needs([planned(path, Local(), folder, choices).run])
-
-
 def test_the_arguments_of_sbatch(write_recipe, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     target = Partition("v100", ("--account=me",))
 
     def submission(folder: Path, launcher: str) -> list[str]:
         path = write_recipe(timeout=601, device="gpu", more=f'\n[launcher]\nname = "{launcher}"\n')
-        return target.argv(wanted(path, folder, {"nodes": "1", "devices": "8"}))
+        return target.argv([planned(path, Local(), folder, {"nodes": "1", "devices": "8"}).run])
 
     assert submission(tmp_path / "a", "torchrun") == [
         "sbatch", "--parsable", "--job-name=perfledger", "--output=slurm-%j.out", "--no-requeue",
@@ -438,7 +430,8 @@ def test_the_arguments_of_sbatch(write_recipe, tmp_path, monkeypatch):
         (("--account=mine",), {"--exclusive", "--mem=0", "--gpus-per-node=8", "--account=mine"}, set()),
     ],
 )
-def test_an_argument_of_the_user_takes_the_place_of_ours(stated, kept, gone):
-    words = set(Partition("gpu", stated).argv(Needs(nodes=1, tasks=1, gpus=8)))
+def test_an_argument_of_the_user_takes_the_place_of_ours(write_recipe, tmp_path, stated, kept, gone):
+    path = write_recipe(device="gpu", more='\n[launcher]\nname = "torchrun"\n')
+    words = set(Partition("gpu", stated).argv([planned(path, Local(), tmp_path, {"devices": "8"}).run]))
     assert kept <= words
     assert not gone & words

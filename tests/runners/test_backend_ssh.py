@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from perfledger.runners import ssh
 from perfledger.runners.job import RunnerError
 from perfledger.runners.settings import Settings
 from perfledger.runners.ssh import Ssh
@@ -199,27 +198,6 @@ def test_paths_arguments_and_files_pass_through_a_host_of_the_locale_c(write_rec
 def test_a_socket_of_a_connection_fits_its_address():
     path = next(word for word in Ssh(("host",)).argv(0) if word.startswith("ControlPath=")).removeprefix("ControlPath=")
     assert len(path.replace("%C", "c" * 40)) + len(".0123456789abcdef") <= 104
-
-
-@pytest.mark.parametrize("fault", ["link", "file", "open"])
-def test_a_folder_for_sockets_that_another_made_is_not_used(fault, tmp_path, monkeypatch):
-    monkeypatch.setattr(ssh.os, "getuid", lambda: 987654321)
-    taken = Path("/tmp/perfledger-987654321")
-    if fault == "link":
-        taken.symlink_to(tmp_path)
-    elif fault == "file":
-        taken.touch()
-    else:
-        taken.mkdir(mode=0o777)
-    ssh._sockets.cache_clear()
-    try:
-        found = Path(ssh._sockets())
-        assert found != taken
-        assert found.stat().st_mode & 0o077 == 0
-        found.rmdir()
-    finally:
-        taken.rmdir() if fault == "open" else taken.unlink()
-        ssh._sockets.cache_clear()
 
 
 def test_a_host_with_a_name_of_its_own_is_reached_as_the_configuration_says():

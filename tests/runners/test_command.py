@@ -137,7 +137,7 @@ def test_a_job_has_the_facts_of_recipe_case_and_settings(write_recipe, tmp_path)
         60, "1", {"OMP_NUM_THREADS": ("1",), "CASE": ("1 1 fp32 3 it's",)},
     )  # fmt: skip
     assert (spec.work, spec.data, spec.even_if_busy) == ("/my work", "/d", True)
-    assert (spec.python, spec.packages, spec.programs) == ("python3.10", ("torch",), ("bash",))
+    assert (spec.python, spec.packages) == ("python3.10", ("torch",))
     assert (spec.source_folder, spec.expected_commit) == ("f", "c0ffee")
     assert spec.files == {"t.py": "a\r\nb"}
     assert spec.container is None
@@ -159,16 +159,9 @@ def test_argv_is_container_launcher_command_with_folders_mounted_under_their_own
         "--log_dir", "{ranks}", "--redirects", "1:3",
         "--no_python", "bash", "-c", "true", "bash", "plain",
     ]  # fmt: skip
-    assert run.spec.programs == (), "what an image holds is not asked of the host"
 
 
 DEEPSPEED = '[launcher]\nname = "deepspeed"\n[container]\nimage = "a/b:1"\n[source]\nrepository = "a/b"\n'
-
-
-def test_the_trainers_program_must_be_on_the_host_unless_the_launcher_drops_it(tmp_path):
-    recipe = loaded(tmp_path, ["python", "t.py"], more=DEEPSPEED)
-    (one, two) = (select_cases(recipe, {"devices": devices})[0] for devices in ("1", "2"))
-    assert [plan_run(recipe, case, tmp_path).spec.programs for case in (one, two)] == [("python",), ()]
 
 
 def test_run_json_states_a_source_with_its_commit_and_the_container_that_was_used(tmp_path, monkeypatch):

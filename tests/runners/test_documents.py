@@ -62,7 +62,7 @@ def shown(path: Path) -> list[list[str]]:
 def test_every_command_in_the_documents_works(path, capsys, tmp_path, monkeypatch):
     # These would do something: all that can be tried is that their arguments are understood.
     monkeypatch.setattr(setup, "set_up", lambda *_: None)
-    monkeypatch.setattr(collect, "unfinished_below", lambda _: [])
+    monkeypatch.setattr(collect, "unfinished", lambda _: [])
     monkeypatch.setenv("HF_TOKEN", "exported in the line before")
     monkeypatch.setattr(check, "check_hosts", lambda *_: 0)
     for words in shown(path):
@@ -92,7 +92,7 @@ def shown_toml(path: Path, begins_with: str) -> str:
 def test_the_site_shown_can_be_loaded(page, tmp_path):
     path = tmp_path / "shown.toml"
     path.write_text(shown_toml(GUIDE / page, "[hosts.gpu1]"), "utf-8")
-    assert settings.load_site(path).places
+    assert settings.find_site(str(path)).hosts
 
 
 @pytest.mark.parametrize(("page", "language"), key_tables.PAGES.items())

@@ -62,7 +62,7 @@ def drafted(command: str, *options: str) -> recipes.LaunchRecipe:
         (
             "mpirun -np 16 -H a:8,b:8 -x NCCL_DEBUG=INFO --bind-to none python3 main.py --bs 64 --fp16",
             "python3 main.py --bs 64 --fp16",
-            {"launcher": "mpirun", "nodes": 2, "devices": 16, "batch_size": 64},
+            {"launcher": "mpirun", "devices": 2, "batch_size": 64},
         ),
         (
             "deepspeed --num_gpus 4 --module lab.train --train_batch_size 64",

@@ -227,7 +227,7 @@ def test_a_wrong_accelerator_of_a_site_is_refused_with_its_line(tmp_path, text, 
     path = tmp_path / "site.toml"
     path.write_text(f"[hosts.a.accelerator]\n{text}\n")
     with pytest.raises(RunnerError, match=said):
-        settings.load_site(path)
+        settings.find_site(str(path))
 
 
 def test_docker_is_not_asked_for_gpus_of_amd(write_recipe, tmp_path):

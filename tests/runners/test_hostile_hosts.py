@@ -148,13 +148,6 @@ def test_links_that_host_json_names_are_neither_followed_nor_stored(name, write_
     assert name not in record.read_node(folder, 0, 0).files()
 
 
-def test_a_host_json_without_end_is_not_read(write_recipe, tmp_path, monkeypatch):
-    node = arrive(begun(write_recipe("true"), tmp_path), 0)
-    monkeypatch.setattr(nodes, "LONGEST", 100)
-    with pytest.raises(RunnerError, match=r"host\.json: it is larger than 100 bytes"):
-        record.read_node(node.parents[1], 0, 0)
-
-
 def test_a_run_among_the_logs_of_others_cannot_write_elsewhere(write_recipe, tmp_path):
     folder = begun(write_recipe("true"), tmp_path)
     (tmp_path / "elsewhere").mkdir()

@@ -266,7 +266,7 @@ def test_recipes_are_found_by_name_in_whatever_folder(tmp_path, monkeypatch):
     assert recipes.names() == ["a", "b", "resnet50-x"]
     assert recipes.find("a") == tmp_path / "wing/a.toml"
     assert recipes.find(str(tmp_path / "b.toml")) == tmp_path / "b.toml"
-    with pytest.raises(RunnerError, match=r"resnet50_x: there is no such recipe.*did you mean resnet50-x\?"):
+    with pytest.raises(RunnerError, match=r"resnet50_x: there is no such recipe.*did you mean `resnet50-x`\?"):
         recipes.find("resnet50_x")
     with pytest.raises(RunnerError, match=r"zzz: there is no such recipe.*`python -m runners list` prints them"):
         recipes.find("zzz")

@@ -135,7 +135,7 @@ def test_a_prefix_comes_before_the_command_and_is_an_option_of_the_case(write_si
 
 
 def test_a_prefix_is_inside_of_a_container(tmp_path, write_recipe, write_site):
-    place = settings.load_site(write_site('[hosts.local]\nprefix = ["numactl", "--membind=1"]\n')).of(
+    place = settings.find_site(str(write_site('[hosts.local]\nprefix = ["numactl", "--membind=1"]\n'))).of(
         "hosts", ["local"]
     )
     recipe = load(write_recipe("true", more='[container]\nimage = "i"\n'))
@@ -242,9 +242,9 @@ def test_a_secret_is_named_in_a_container_and_never_by_value(write_recipe, tmp_p
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--secret", "NOT_SET_AT_ALL"], "secret NOT_SET_AT_ALL: it is not set here; export NOT_SET_AT_ALL, "),
-        (["--secret", "SHORT_ONE"], "secret SHORT_ONE: its value is too short to be masked in a log"),
-        (["--secret", "MY_KEY"], "secret MY_KEY: its value has several lines, which a log may show apart; write it to"),
+        (["--secret", "NOT_SET_AT_ALL"], "secret NOT_SET_AT_ALL: it is not set here; export it, one line of "),
+        (["--secret", "SHORT_ONE"], "secret SHORT_ONE: its value cannot be masked in a log"),
+        (["--secret", "MY_KEY"], "secret MY_KEY: its value cannot be masked in a log"),
         (["--secret", f"MY_TOKEN={SECRET}"], "it takes the name of an environment variable, without its value"),
         (["--env", f"HF_TOKEN={SECRET}"], "--env HF_TOKEN: it looks like a secret, and its value would be published"),
         (["--env", "=x"], "'=x' is not NAME=VALUE"),
@@ -294,7 +294,7 @@ prologue = ["true"]
         return at_site(target, str(path))
 
     assert placed(Ssh(("one", "two")))[1].addresses == ("10.0.0.1", "")
-    with pytest.raises(RunnerError, match=r"`hosts.one.prologue` and `hosts.other.prologue` differ"):
+    with pytest.raises(RunnerError, match=r"`hosts.one.prologue` and `hosts.other.prologue` of the site file differ"):
         placed(Ssh(("one", "other")))
     place, partition = placed(Partition("gpu", ("--account=other",)))
     assert (place.prologue, partition.sbatch) == (("true",), ("--account=mine", "--account=other"))

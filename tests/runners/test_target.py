@@ -49,7 +49,7 @@ def test_the_nodes_of_a_slurm_job_are_those_that_slurm_names(tmp_path, monkeypat
 
 
 def test_a_host_is_one_node():
-    with pytest.raises(RunnerError, match="gpu1 is named twice"):
+    with pytest.raises(RunnerError, match="an invalid host, or one twice"):
         parse_target("ssh:gpu1,gpu2,gpu1")
 
 

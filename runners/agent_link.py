@@ -75,7 +75,7 @@ import sys
 if sys.version_info < (3, 6):
     sys.exit("Perfledger needs Python 3.6 or newer, and this is " + sys.version.split()[0])
 from agent.standalone import standalone
-sys.exit(standalone(sys.argv[1:]))
+sys.exit(standalone())
 """
 
 

@@ -12,7 +12,6 @@ from .tools import (
     FULL,
     PROGRAM,
     SIGNALS,
-    WITH_DAEMON,
     Disturbance,
     Refused,
     as_json,
@@ -34,8 +33,7 @@ MYPY = False
 if MYPY:  # The module `typing` is not needed where this runs.
     from collections.abc import Callable
 
-    from .spec import Request
-    from .tools import Json
+    from .spec import Json, Request
 
 
 class Actions:
@@ -127,7 +125,7 @@ class Actions:
         answer: "dict[str, str | int]" = {
             "kind": "running" if running else "lost",
             "log_bytes": os.path.getsize(log) if os.path.exists(log) else 0,
-            "last_line": self.without_secrets(last_line(log)),
+            "last_line": self.shown_line(log),
         }
         # Checked last, because the job may have ended just now.
         if os.path.exists(self.path("host.json")):
@@ -137,15 +135,10 @@ class Actions:
             answer.update(self.why_lost())
         return answer
 
-    def without_secrets(self, line: str) -> str:
-        """Mask the values of secrets in the last line of a log that still grows."""
-        text = read_text(self.path("job.json")) if line else ""
-        names = json.loads(text)["spec"]["secrets"] if text else []
-        # The job's process has them if it runs here; so does a launcher that asks on its own machine.
-        pid = self.ours() if names else 0
-        own = (pair.partition("=") for pair in read_text(f"/proc/{pid}/environ").split("\0"))
-        known = {**os.environ, **{name: value for name, _, value in own}}
-        return without(secret_texts(names, known), line)
+    def shown_line(self, log: str) -> str:
+        """Return the last line of a log that still grows, unless a secret may be in it: those are masked at its end."""
+        job = read_text(self.path("job.json"))
+        return "(not shown: the run has secrets)" if job and json.loads(job)["spec"]["secrets"] else last_line(log)
 
     def why_lost(self) -> "dict[str, str]":
         """Return why the job's process is gone although it wrote no host.json."""
@@ -168,26 +161,18 @@ class Actions:
         return {"cause": f"its agent is gone; its last words: {words}" if words else "its agent is gone, as if killed"}
 
     def finish(self) -> "dict[str, str]":
-        """Ask the job to end; if its process is gone, kill what it left running."""
+        """Ask the job to end; if its process is gone, give its guard 3 s to clear up, and kill what is left then."""
         process = self.ours()
         if process:
             kill(process, SIGNALS[self.request.get("outcome", "stopped")])
-        else:
-            self.sweep()
-        return {}
-
-    def sweep(self) -> None:
-        """Wait 3 s for the processes of the job to end, then kill them, and its container."""
-        from .programs import tool_output
-
+            return {}
         for _ in range(30):
-            if not any(processes_with(*self.variables)):
+            if not processes_with(*self.variables):
                 break
             time.sleep(0.1)
         for process in processes_with(*self.variables):
             kill(process, signal.SIGKILL)
-        for tool in WITH_DAEMON:
-            tool_output(tool, "kill", f"perfledger-{self.identity}-{self.rank}")
+        return {}
 
     def forget(self) -> "dict[str, str]":
         """Remove what a check has written, unless something ran."""

@@ -10,11 +10,8 @@ from collections.abc import Mapping
 
 from .devices import Row, named
 from .programs import tool_output
+from .spec import Json
 from .tools import without_unknown
-
-MYPY = False
-if MYPY:
-    from .tools import Json
 
 # Places of changing values in `amd-smi metric`, for each key of a device; the first place that has a value counts.
 MEASURED = {

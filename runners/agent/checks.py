@@ -15,7 +15,7 @@ from .machine import BUSY_PERCENT, processor_times
 from .programs import last_words, run_tool
 from .record import source_record
 from .tools import WITH_DAEMON, Busy, Disturbance, Refused, free_bytes, utc, write_file
-from .vendors import NVIDIA, VENDORS
+from .vendors import VENDORS
 
 SPACE_NEEDED = 64 * 1024 * 1024
 # How long that load is measured.
@@ -116,12 +116,6 @@ def check_container(job: NodeJob) -> "list[str]":
     if not container:
         return []
     tool = container.tool
-    if job.spec.device == "gpu" and tool in WITH_DAEMON and job.vendor is not NVIDIA:
-        raise Refused(
-            f"{tool} is told to give a container the GPUs of NVIDIA, and this host has those of "
-            f"{job.vendor.name}; run it without --container, or with apptainer and what that needs "
-            "among the site's container arguments"
-        )
     if tool == "pyxis":
         if "--container-image" not in run_tool(["srun", "--help"])[1]:
             raise Refused("srun knows no --container-image here: pyxis is not installed; choose another --container")

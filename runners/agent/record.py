@@ -8,11 +8,8 @@ from .devices import gpu_facts, gpu_record
 from .job import NodeJob
 from .machine import infiniband_ports, machine_facts
 from .programs import run_tool, tool_output
+from .spec import Json
 from .tools import PREPARE_SECONDS, PROC, WITH_DAEMON, first_match, number, read_text, without_unknown
-
-MYPY = False
-if MYPY:
-    from .tools import Json
 
 
 def container_record(job: NodeJob) -> "dict[str, str]":

@@ -50,8 +50,6 @@ JUDGED_SECONDS = 5
 RELEASE_SECONDS = 5
 # Time between SIGTERM and SIGKILL.
 GRACE_SECONDS = 10
-# Variable that names the folder of a run that was started by a file of its own.
-ALONE = "PERFLEDGER_ALONE"
 EXIT_STATUS = {"completed": 0, "stopped": 130}
 
 
@@ -345,18 +343,11 @@ def run_job(folder: str) -> int:
     """Run the job in a folder, and return the exit status."""
     runner = Runner(NodeJob(folder))
     try:
-        status = runner.run()
+        return runner.run()
     except Refused as refusal:
         # A launcher repeats it.
         sys.stderr.write(without(secret_texts(runner.job.spec.secrets), f"{refusal}\n"))
         return 2
-    if os.environ.get(ALONE):
-        place = os.environ[ALONE]
-        sys.stderr.write(
-            f"{runner.outcome}; copy {place} to the folder of raw logs on the machine with Perfledger, under the same "
-            f"path below it, and run `python -m runners collect` there\n"
-        )
-    return status
 
 
 def write_environment(folder: str, scratch: str) -> int:

@@ -1,7 +1,7 @@
 """The requests of a launcher, and the specification of a job; `job.py` of the launcher describes the fields."""
 
 from collections.abc import Callable
-from typing import Any, Dict, List, NamedTuple, Union
+from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Union
 
 MYPY = False
 if MYPY:
@@ -27,6 +27,8 @@ if MYPY:
         work: str
 
 
+# A value of JSON.
+Json = Union[None, str, int, float, Sequence["Json"], Mapping[str, "Json"]]
 # Texts, and the names of node variables as `{"node": NAME}`. Python 3.6 has no `list[str]`.
 Word = List[Union[str, Dict[str, str]]]
 

@@ -9,7 +9,6 @@ import zipfile
 from .actions import Actions
 from .checks import check_secrets
 from .job import NodeJob
-from .run import ALONE
 from .tools import PROGRAM, Refused, as_json, write_file
 
 MYPY = False
@@ -17,11 +16,8 @@ if MYPY:
     from .spec import Request
 
 
-def standalone(words: "list[str]") -> int:
+def standalone() -> int:
     """Create the folder of the run below the current one, check this host, and run."""
-    if words:
-        sys.stderr.write(f"runners: {words[0]}: it takes no options; start it as `python3 {sys.argv[0]}`\n")
-        return 2
     with zipfile.ZipFile(os.path.dirname(PROGRAM)) as archive:
         document = json.loads(os.fsdecode(archive.read("job.json")))
     folder = document["folder"]
@@ -43,7 +39,10 @@ def standalone(words: "list[str]") -> int:
         shutil.rmtree(folder)
         sys.stderr.write(f"runners: {refusal}\n")
         return 2
-    place = os.path.abspath(folder)
+    sys.stderr.write(
+        f"at its end, copy {os.path.abspath(folder)} to the folder of raw logs on the machine with Perfledger, under "
+        "the same path below it, and run `python -m runners collect` there\n"
+    )
     os.chdir(actions.folder)
-    os.execve(sys.executable, actions.argv(), {**actions.environment(), ALONE: place})
+    os.execve(sys.executable, actions.argv(), actions.environment())
     return 0

@@ -10,14 +10,12 @@ import time
 
 MYPY = False
 if MYPY:  # The module `typing` is not needed where this runs.
-    from collections.abc import Mapping, Sequence
-    from typing import TypeVar, Union
+    from collections.abc import Mapping
+    from typing import TypeVar
 
-    from .spec import JobDocument
+    from .spec import JobDocument, Json
 
     T = TypeVar("T")
-    # A value of JSON.
-    Json = Union[None, str, int, float, Sequence["Json"], Mapping[str, "Json"]]
 
 MARK = "perfledger "
 # The folder of these modules, which may lie in an archive: the program that starts the agent again.

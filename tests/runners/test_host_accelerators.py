@@ -230,14 +230,6 @@ def test_a_wrong_accelerator_of_a_site_is_refused_with_its_line(tmp_path, text, 
         settings.find_site(str(path))
 
 
-def test_docker_is_not_asked_for_gpus_of_amd(write_recipe, tmp_path):
-    path = amd_smi(tmp_path / "tools")
-    tool(tmp_path / "tools", "docker", "true")
-    recipe = write_recipe(device="gpu", more='[container]\nimage = "an/image:1"\n')
-    said = prepared(recipe, tmp_path / "job", settings=Settings(container="docker"), PATH=path).check().refused
-    assert said.startswith("docker is told to give a container the GPUs of NVIDIA, and this host has those of AMD")
-
-
 # --- Clocks, and the machine around the GPUs --------------------------------------------------------------------------
 
 T0 = {

@@ -209,23 +209,14 @@ def test_a_lost_log_that_may_show_a_secret_is_said_to(write_recipe, tmp_path, mo
     assert "a log may show the value of MY_TOKEN; look into it before you publish it" in warnings
 
 
-@pytest.mark.parametrize(
-    ("printed", "shown"),
-    [
-        ("it is $MY_TOKEN now", "it is *** now"),
-        ("it is no secret", "it is no secret"),
-    ],
-)
-def test_the_line_of_a_run_that_goes_on_shows_no_secret(write_recipe, tmp_path, monkeypatch, printed, shown):
+def test_the_line_of_a_run_that_goes_on_shows_no_secret(write_recipe, tmp_path, monkeypatch):
     monkeypatch.setenv("MY_TOKEN", SECRET)
-    path = write_recipe(f'printf %s "{printed}"; sleep 300')
+    path = write_recipe('printf %s "it is $MY_TOKEN now"; sleep 300')
     started = planned(path, Local(), tmp_path, settings=Settings(secrets=("MY_TOKEN",)))
     started.start()
-    # Whoever looks need not have it: the process of the job does.
-    monkeypatch.delenv("MY_TOKEN")
     try:
         started.printing()
-        assert started.look().last_line == shown
+        assert started.look().last_line == "(not shown: the run has secrets)"
     finally:
         started.stop()
 

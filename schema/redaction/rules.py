@@ -34,7 +34,7 @@ class RedactionRule(Struct, frozen=True, dict=True, forbid_unknown_fields=True):
     id: str
     pattern: str
     kind: Kind = "key"
-    by: str = "<token>"
+    by: str = ""
     needs: tuple[str, ...] = ()
     hint: str = ""
     lines: int = 1
@@ -82,7 +82,7 @@ class RuleFile(Struct, frozen=True, forbid_unknown_fields=True):
             for name, part in self.parts.items():
                 alternatives = "|".join(part.strip("\n").split("\n"))
                 pattern = pattern.replace(f"{{{name}}}", f"(?:{alternatives})")
-            yield msgspec.structs.replace(rule, pattern=pattern)
+            yield msgspec.structs.replace(rule, pattern=pattern, by=rule.by or f"<{rule.kind}>")
 
 
 @dataclass(frozen=True)

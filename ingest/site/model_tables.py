@@ -1,4 +1,4 @@
-"""The tables of a model's page: results, scaling, and figures besides the throughput; a row per result."""
+"""The tables of a model's page: results, and figures besides the throughput; a row per result."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.published.publications import Published
 from perfledger.ingest.site import report_verdicts
 from perfledger.ingest.site.audit_cases import once_each
-from perfledger.ingest.site.model import Row, Site, Suite, named, or_unknown, precision_name, reason, written
+from perfledger.ingest.site.model import Row, Site, Suite, named, or_unknown, precision_name, written
 from perfledger.ingest.site.options import listed
 from perfledger.ingest.site.published_tables import printed
-from perfledger.ingest.site.render.table import Cell, Entry, Table, absent, cell
+from perfledger.ingest.site.render.table import Cell, Entry, Table, cell
 from perfledger.ingest.site.result_lines import ResultLine, ResultSlice, not_ranked
 from perfledger.ingest.site.result_tables import (
     devices_cell,
@@ -52,18 +52,6 @@ def results(site: Site, suite: Suite, of: ResultSlice) -> Table:
         ColumnOf(phrase("table.published"), partial(_published, site), key="published", optional=True),
     ]
     return _table("results", of.lines, columns) or Table((), ())
-
-
-def scaling(suite: Suite, of: ResultSlice) -> Table | None:
-    """Return speed-up and efficiency of the results of several devices; None if all results are of one."""
-    columns = [
-        _framework(of.rows),
-        _DEVICES,
-        *_settings(suite),
-        _against_one(phrase("table.speedup"), lambda row: row.speedup, numbers.ratio),
-        _against_one(phrase("table.efficiency"), lambda row: row.efficiency, numbers.percent),
-    ]
-    return _table("scaling", [each for each in of.lines if (each.row.devices or 1) > 1], columns)
 
 
 def other_metrics(suite: Suite, of: ResultSlice) -> Table | None:
@@ -141,11 +129,14 @@ def _throughput(site: Site, with_unit: bool, each: ResultLine) -> Cell:
 
 
 def _per_device(each: ResultLine) -> Cell | None:
+    """Return the throughput of a device, with the speed-up over one device and the efficiency, if they are known."""
     row, devices = each.row, each.row.devices or 0
     if devices < 2 or not each.is_known:
         return None
     value = (row.value or 0) / devices
-    return cell(numbers.figure(value, row.spread, row.resolution or 0.0), value=value)
+    about = {"speedup": numbers.ratio(row.speedup), "efficiency": numbers.percent(row.efficiency)}
+    scaling = phrase("model.scaling", **about) if numbers.known(row.speedup) else ""
+    return cell(numbers.figure(value, row.spread, row.resolution or 0.0), None, scaling, value=value)
 
 
 def _batch_size(each: ResultLine) -> Cell:
@@ -188,20 +179,6 @@ def _printed_case(row: Published, unit: str) -> tuple[Text, ...]:
     precision = precision_name(row.printed_precision) if row.printed_precision else ""
     said = (phrase("model.printed_as", what=each) for each in (size, precision) if each)
     return (*([row.unit] if unit not in ("", row.unit) else []), *said, *filter(None, [row.label]))
-
-
-def _against_one(
-    title: Text, value_of: Callable[[Row], float | None], said: Callable[[float], str]
-) -> ColumnOf[ResultLine]:
-    """Return the column of a figure that compares several devices with one."""
-
-    def against_one(each: ResultLine) -> Cell:
-        row, value = each.row, value_of(each.row)
-        if value is None or not numbers.known(value):
-            return absent(reason(row.speedup_reason) or reason(row.reason) or phrase("table.no_baseline"))
-        return cell(said(value), value=value)
-
-    return ColumnOf(title, against_one, True)
 
 
 def _metric(name: str, rows: Sequence[Row]) -> Callable[[ResultLine], Cell | None]:

@@ -44,11 +44,10 @@ RUNS_SHOWN = 100  # by the page of a model; the pages of runs list them all
 
 @dataclass(frozen=True)
 class SliceOnPage:
-    """A slice with its tables; `scaling` and `beside` are None if it has nothing to show there."""
+    """A slice with its tables; `beside` is None if it has no other figures."""
 
     of: ResultSlice
     results: Table
-    scaling: Table | None
     beside: Table | None
 
 
@@ -134,7 +133,6 @@ def _content(site: Site, suite: Suite, counted: bool) -> ModelPage:
             SliceOnPage(
                 each,
                 model_tables.results(site, suite, each),
-                model_tables.scaling(suite, each),
                 model_tables.other_metrics(suite, each),
             )
             for each in found

@@ -79,8 +79,8 @@ def once_each(found: Iterable[Audited]) -> list[Audited]:
     return [_finest(group) for group in _merged(found)]
 
 
-def facets(row: Published, verdict: str = "") -> Facets:
-    """Return names and values that the page's address knows a result by: source and model first."""
+def facets(row: Published, verdict: str) -> Facets:
+    """Return names and values that the page's address knows a result by."""
     facts = {
         "source": row.source,
         "model": row.suite or row.model,

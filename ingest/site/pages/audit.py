@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from perfledger.ingest.common import numbers
-from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.common.words import Text, phrase, word_for
 from perfledger.ingest.published import audit
 from perfledger.ingest.published.audit import Audited, Slip, Unconfirmed
@@ -14,26 +13,15 @@ from perfledger.ingest.published.publications import Published, options_cell
 from perfledger.ingest.site import addresses
 from perfledger.ingest.site import published_tables as tables
 from perfledger.ingest.site.audit_cases import AuditCase, audit_cases, facets, setting
-from perfledger.ingest.site.audit_summary import AuditSummary, audit_summary, verdict_counts
+from perfledger.ingest.site.audit_summary import AuditSummary, audit_summary
 from perfledger.ingest.site.chips import ChipGroup, Selection, chip_group
 from perfledger.ingest.site.hardware_names import product
 from perfledger.ingest.site.model import Page, Site
-from perfledger.ingest.site.options import listed
-from perfledger.ingest.site.render.table import Cell, Entry, Facets, Table, Value, cell
+from perfledger.ingest.site.render.table import Cell, Entry, Table, Value, cell
 from perfledger.ingest.site.table_of import ColumnOf, table_of
 
 #: Rows that a reader sees before asking for more.
 ROWS_SHOWN = 20
-
-
-@dataclass(frozen=True)
-class AuditedModel:
-    """How many results of a model a source printed, how many of them name a log that we read, and their verdicts."""
-
-    name: Text
-    text: Text
-    verdicts: list[Text]
-    facets: Facets
 
 
 @dataclass(frozen=True)
@@ -43,7 +31,6 @@ class AuditPage:
     printed: int
     audit: AuditSummary | None
     chips: tuple[ChipGroup, ...]
-    lines: tuple[AuditedModel, ...]
     cases: tuple[AuditCase, ...]
     tables: tuple[Table, ...]
     tolerance: str
@@ -69,7 +56,6 @@ def _page(site: Site) -> AuditPage:
         printed=len(site.published.rows),
         audit=audit_summary(site),
         chips=_chips(site, found),
-        lines=tuple(_models(site)),
         cases=audit_cases(site, found),
         tables=tuple(_tables(site)),
         tolerance=numbers.percent(audit.TOLERANCE),
@@ -90,19 +76,6 @@ def _chips(site: Site, found: Sequence[Audited]) -> tuple[ChipGroup, ...]:
     return tuple(
         chip_group(name.partition("_")[0], phrase(f"table.{name}"), facts, named) for name, named in labels.items()
     )
-
-
-def _models(site: Site) -> Iterator[AuditedModel]:
-    """Yield a line per model and source whose logs we read, the one with most results first."""
-    by_model = by_key(site.audited, lambda each: facets(each.row)[:2])
-    read = {of: [each for each in found if each.run] for of, found in by_model.items()}
-    several = len({found[0].row.source for found in read.values() if found}) > 1
-    for of, found in sorted(read.items(), key=lambda each: -len(each[1])):
-        if found:
-            source = site.published.sources[found[0].row.source].title if several else ""
-            count = {"read": numbers.count(len(found)), "printed": numbers.count(len(by_model[of]))}
-            verdicts = [*verdict_counts(found).values()]
-            yield AuditedModel(listed((found[0].row.model, source)), phrase("audit.of_model", **count), verdicts, of)
 
 
 def _tables(site: Site) -> Iterator[Table]:

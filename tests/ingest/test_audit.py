@@ -16,7 +16,6 @@ from made_trees import ROOT, Called, write_run
 from msgspec.structs import replace
 from test_published_figures import GOOD, folder
 
-from perfledger.ingest.common.words import Bilingual
 from perfledger.ingest.published import audit, publications
 from perfledger.ingest.published.audit import Audited
 from perfledger.ingest.published.publications import Publications, Published
@@ -119,20 +118,9 @@ def test_a_log_that_contradicts_its_name_is_another_one(row: Published, fact: st
     assert audited(row, given).verdict == verdict
 
 
-def test_a_speed_per_device_is_not_compared_with_a_figure_of_the_job(row: Published) -> None:
-    given = run("tree/logs/one.log", sustained=figure(20.5) | {"scope": "device"})
-    found = audited(row, given)
-    assert (found.verdict, found.house, found.closest) == (audit.NO_FIGURE, None, None)
-
-
 @pytest.mark.parametrize("path", ["tree/logs/other.log", "tree/logs/zone.log", "one.log", "logs/one.log/train.log"])
 def test_the_whole_name_of_a_log_must_match(row: Published, path: str) -> None:
     assert audited(row, run(path, sustained=20.5)).verdict == audit.NO_LOG
-
-
-def test_a_figure_without_a_log_is_never_reproduced_by_chance(row: Published) -> None:
-    bare = replace(row, log="", printed_batch_size=None)
-    assert audited(bare, run("tree/logs/one.log", sustained=20.5)).verdict == audit.NO_LOG
 
 
 def test_a_log_read_now_takes_precedence_over_a_record(row: Published) -> None:
@@ -184,16 +172,6 @@ def test_rounded_or_truncated_figures_are_the_same(row: Published, one: str, two
     assert audit.same(first, second) is audit.same(second, first) is same
 
 
-def test_an_option_not_stated_equals_off_only_if_absence_means_off(row: Published) -> None:
-    def cell(options: dict[str, str]) -> Published:
-        return replace(row, printed="22", value=22.0, options=options)
-
-    bare = replace(row, options={})
-    assert len(audit.disagreements([bare, cell({"xla": "no"})])) == 1
-    assert audit.disagreements([bare, cell({"xla": "yes"})]) == []
-    assert audit.disagreements([bare, cell({"clip": "no"})]) == []
-
-
 def test_disagreements_of_the_published_figures_are_the_known_ones() -> None:
     """We read these pages. The front page differs from the models' pages, and two tables of one page differ."""
     found = audit.disagreements(publications.read([ROOT / "raw_logs" / "published"]).rows)
@@ -207,33 +185,10 @@ def test_disagreements_of_the_published_figures_are_the_known_ones() -> None:
     assert len(found) == 28 + 6 + 5 + 3
 
 
-def test_an_output_that_matches_no_table_of_its_page_is_a_disagreement(row: Published) -> None:
-    def cell(printed: str, metric: str = "throughput_median", **change: Any) -> Published:
-        change = {"options": {}} | change
-        return replace(row, printed=printed, value=float(printed), metric=metric, **change)
-
-    table = cell("20.5", "throughput", options={"xla": "no"})
-    other = cell("30.5", "throughput", options={"xla": "yes"})
-    (found,) = audit.disagreements([table, other, cell("22.0")])
-    assert [each.printed for each in found] == ["20.5", "30.5", "22.0"]
-    for agreed in ("20.5", "30.5"):
-        assert audit.disagreements([table, other, cell(agreed)]) == []
-    for elsewhere in ({"place": "other.md"}, {"devices": 9}, {"options": {"xla": "auto"}}):
-        assert audit.disagreements([table, other, cell("22.0", **elsewhere)]) == []
-
-
 def test_two_of_689_published_speed_ups_do_not_follow_from_their_figures() -> None:
     found = audit.slips(publications.read([ROOT / "raw_logs" / "published"]).rows)
     wrong = {(each.row.printed, each.row.speedup, round(each.computed, 2)) for each in found}
     assert wrong == {("14822.31", "27.33", 27.23), ("10633.22", "10.2", 10.28)}
-
-
-@pytest.mark.parametrize(("speedup", "count"), [("2.00", 0), ("2.01", 0), ("1.98", 1), ("2.1", 1), ("", 0)])
-def test_a_speed_up_follows_from_its_figures(row: Published, speedup: str, count: int) -> None:
-    one = replace(row, devices=1, value=20.0, speedup="1.00")
-    two = replace(row, devices=2, value=40.0, speedup=speedup)
-    assert len(audit.slips([one, two])) == count
-    assert audit.slips([replace(one, place="other.md"), two]) == ()
 
 
 # --- public logs --------------------------------------------------------------------------------------------------
@@ -420,16 +375,6 @@ def test_a_record_replaces_missing_logs(logs: Path, tmp_path: Path, ingest: Call
     assert (found["verdict"], found["read"], found["rule"]) == (audit.OTHER_RULE, "recorded", "mean:skip=2")
 
 
-def test_check_detects_a_stale_audit(logs: Path, tmp_path: Path, ingest: Callable[..., Called]) -> None:
-    ingest(logs, "--out", tmp_path / "docs")
-    assert ingest("check", logs, "--out", tmp_path / "docs").code == 0
-    path = tmp_path / "docs" / "data" / "audit.csv"
-    path.write_bytes(path.read_bytes().replace(b"16.50", b"16.51"))
-    done = ingest("check", logs, "--out", tmp_path / "docs")
-    assert done.code == 2
-    assert "audit.csv: is not what the logs say" in done.err
-
-
 @pytest.mark.parametrize(
     ("file", "said"),
     [
@@ -453,18 +398,3 @@ def test_logs_that_do_not_confirm_dali_are_listed() -> None:
         ("NGC TensorFlow", "fp32", "no"): 2, ("NGC TensorFlow", "amp", "no"): 2,
         ("NGC TensorFlow", "fp32", ""): 1, ("NGC TensorFlow", "amp", ""): 1, ("PaddlePaddle", "fp32", ""): 3,
     }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("options", "places", "stated"),
-    [({"dali": True}, "*", []), ({"dali": False}, "*", ["no"]), ({}, "*", [""]), ({"dali": False}, "other/*", [])],
-)
-def test_a_claim_about_a_place_needs_confirmation_by_its_log(
-    row: Published, options: dict[str, bool], places: str, stated: list[str]
-) -> None:
-    found = [audited(row, run("logs/one.log", sustained=20.5, case={"options": options}))] * 2
-    source = publications.Publisher(
-        row.source, Bilingual("S", "S"), "https://example.org", Bilingual("w", "w"), 2023,
-        claims=(publications.SourceClaim(places, "dali", "yes"),),
-    )  # fmt: skip
-    assert [each.stated for each in audit.unconfirmed(found, {row.source: source})] == stated

@@ -62,10 +62,6 @@ def plain(path: Path) -> list[Run]:
     return read(path)
 
 
-def test_there_are_logs_of_all_formats() -> None:
-    assert len({each.parent for each in LOGS}) > 60
-
-
 def check(log: Path, name: str, folder: Path) -> None:
     """Check that a changed log gives the same figures, or has an additional problem or reason."""
     changed = folder / log.name

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,6 @@ from made_trees import Called, write_run
 from perfledger import PROJECT_VARIABLE
 from perfledger.ingest.record import cluster
 from perfledger.ingest.record.cluster import Cluster
-from perfledger.ingest.record.folders import FolderRead, LocalFolder
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed")
 
@@ -28,8 +27,6 @@ Ingest = Callable[..., Called]
 ROOT = Path(__file__).resolve().parents[2]
 #: Size of a batch that makes a tree of small logs many batches.
 SMALL = 1
-#: A job without logs.
-EMPTY = LocalFolder("", (), (), "perfledger", {}, {})
 #: A sitecustomize that kills a process when it opens a log named "poison", like a crash or a lack of memory.
 POISON = """
 import os, signal, sys
@@ -89,24 +86,6 @@ def test_a_log_that_kills_its_reader_is_a_problem_of_that_log(
     assert called.code == 1
     others = [each for each in called.lines if "poison" not in each["path"]]
     assert others == expected
-
-
-def test_folders_of_a_batch_over_which_workers_die_are_read_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After a few workers died, Dask reports it, and the batch is requested again folder by folder."""
-    folders = tuple(replace(EMPTY, folder=str(at)) for at in range(3))
-
-    class Future:
-        def __init__(self, jobs: Sequence[LocalFolder]) -> None:
-            self.jobs = jobs
-
-        def result(self) -> list[FolderRead]:
-            if folders[1] in self.jobs:
-                raise distributed.KilledWorker("task", None, 4)
-            return [FolderRead({each.folder: []}) for each in self.jobs]
-
-    monkeypatch.setattr(Cluster, "_submit", lambda _, jobs: Future(jobs))
-    found = Cluster(None, "dask", None)._result(folders, Future(folders))  # type: ignore[arg-type]
-    assert [[*each.runs] for each in found] == [["0"], [], ["2"]]
 
 
 @pytest.mark.parametrize(

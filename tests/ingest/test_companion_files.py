@@ -14,7 +14,7 @@ from made_logs import run_json, seg
 from made_trees import ROOT, Called, write_run
 
 from perfledger.ingest import accept, against
-from perfledger.ingest.common import documents, files, sources, suites, toml_file
+from perfledger.ingest.common import documents, files, suites
 from perfledger.ingest.common.errors import UsageError
 from perfledger.ingest.read import layout, plans
 from perfledger.ingest.read.walk import COMPANIONS
@@ -161,13 +161,6 @@ def test_a_bad_document_is_a_problem_and_the_rest_is_published(called: Called, k
         assert [each for each in found if MESSAGES.get(fault, "") in each] or fault in of.as_other, found
 
 
-def test_all_problems_name_a_bad_document(called: Called) -> None:
-    places = {of.place.format(fault) for of in KINDS.values() for fault in (*TEXTS, *THINGS)}
-    names = [*places, *("/".join(each.split("/")[-2:]) for each in places)]
-    others = [each for each in called.problems if not any(name in each.split(": ")[0] for name in names)]
-    assert [each for each in others if "run.json " not in each] == []
-
-
 #: Documents that a command cannot do without: it ends, and its message says why.
 NEEDED: Mapping[str, tuple[str, Callable[[Path], object]]] = {
     "layout": ("layout.toml", lambda path: layout.load.__wrapped__(str(path))),
@@ -207,19 +200,7 @@ def test_writing_replaces_whatever_has_the_name_of_the_file(fault: str, tmp_path
     assert (path.read_bytes(), path.is_symlink()) == (b"{}", False)
 
 
-def test_a_pipe_instead_of_the_note_of_the_last_build_does_not_block(tmp_path: Path) -> None:
-    put(files.notes(tmp_path / "docs") / sources._NOTE, "pipe")
-    assert sources.are_newer(tmp_path / "docs", [tmp_path], "perfledger")
-
-
 def test_a_file_that_grows_while_it_is_read_is_not_read_further(tmp_path: Path) -> None:
     """Files in /proc have a size of zero."""
     with pytest.raises(documents.DocumentError, match="at most 3 are read"):
         documents.read_bytes(Path("/proc/self/status"), 3)
-
-
-@pytest.mark.parametrize("key", ["a." * 19 + "b", '"x.y" . b'])
-def test_keys_of_a_few_parts_are_read(key: str, tmp_path: Path) -> None:
-    path = tmp_path / "a.toml"
-    path.write_text(f'{key} = "1.2.3.4"\n')
-    assert toml_file.read_tables(path).data

@@ -168,17 +168,6 @@ def test_a_changed_outcome_is_not_a_move(between: Callable[..., str], language: 
     assert "changed: 0" in text or "数值变化：0" in text
 
 
-def test_a_changed_reason_counts_as_a_changed_outcome(between: Callable[..., str]) -> None:
-    def without(code: str, **args: str) -> list[Line]:
-        reason = {"code": code, "args": args}
-        return [{**each, "figures": {"sustained": {"value": None, "reason": reason}}} for each in repeats(1.0)]
-
-    changed = between(without("no_records"), without("not_stated", missing="timestamps"))
-    [[_, before, after]] = table(changed, "Changed outcome (1)")
-    assert before == "no training record with a speed or a time was printed"
-    assert after == "the log does not state timestamps that advance"
-
-
 def test_the_same_logs_under_another_description_are_not_a_new_result(between: Callable[..., str]) -> None:
     text = between(repeats(400.0), repeats(400.0, batch_size=128))
     [[was, now, before, after, change]] = table(text, "Same runs, described differently (1)")
@@ -194,12 +183,6 @@ def test_a_split_result_is_marked(between: Callable[..., str]) -> None:
     assert [each[2] for each in table(text, "New (1)")] == ["these logs belonged to another result"]
     back = between([one, {**other, "case": {**other["case"], "precision": "amp"}}], [one, other])
     assert [each[2] for each in table(back, "Removed (1)")] == ["its logs belong to another result now"]
-
-
-def test_a_result_that_becomes_published_is_marked(between: Callable[..., str]) -> None:
-    before = [{**each, "published": False, "problems": [CONTRADICTION]} for each in repeats(400.0)]
-    why = table(between(before, repeats(400.0)), "New (1)")[0][2]
-    assert why.startswith("was not published. has conflicting values for machines")
 
 
 def test_a_problem_whose_words_are_gone_is_named_by_its_code(between: Callable[..., str]) -> None:

@@ -102,15 +102,6 @@ def test_insufficient_samples_of_power_give_no_energy(
         assert called.lines[0]["telemetry"]["energy_j"] is None
 
 
-def test_sparse_samples_give_no_energy_even_if_they_are_regular(tmp_path: Path, ingest: Ingest) -> None:
-    """5 % of a window of 450 s are 22.5 s, so samples that are 20 s apart are enough, and 30 s apart are not."""
-    for number, (every, is_known) in enumerate(((20, True), (30, False)), start=1):
-        given = [(s, each, 200.0) for s in range(0, 600, every) for each in range(2)]
-        root = write(tmp_path / f"logs{number}/a/b/c/1", given, records=111).parents[3]
-        found = metrics(ingest(root, "--json"))["energy_per_sample"]
-        assert (found["value"] is not None) == is_known, found
-
-
 def test_energy_per_token_covers_the_seconds_of_the_window(tmp_path: Path, ingest: Ingest) -> None:
     """Times have whole seconds. In the window the power is 300 W at 1,000 tokens/s, and outside it is 900 W."""
     folder = tmp_path / "logs/a/b/c/1"

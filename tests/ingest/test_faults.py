@@ -113,17 +113,6 @@ def test_a_fault_in_a_companion_file_names_the_file(
     assert bad["published"] is published, "the figure depends only on some files"
 
 
-def test_a_fault_while_telemetry_is_recognised_names_the_file(
-    tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real = telemetry.claimant
-    monkeypatch.setattr(telemetry, "claimant", lambda path: broken() if path.suffix == ".csv" else real(path))
-    with_parts(tree, telemetry=TELEMETRY)
-    called = ingest(tree, "--json")
-    assert [each.partition(": ")[0] for each in called.problems] == ["logs/bad/1/telemetry.csv"]
-    assert len(called.lines) == 6
-
-
 @pytest.mark.parametrize("error", [UsageError("a mistake"), FormatError("a mistake"), ImportError("no such package")])
 def test_a_fault_that_a_log_cannot_cause_ends_the_command(
     tree: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
@@ -143,33 +132,6 @@ def test_an_explanation_prints_everything_before_the_fault(with_bad: Path, monke
     explained = text(with_bad / "bad/1/train.log", "train.log", layout.load("perfledger"))
     assert "format     paddle.seg" in explained
     assert explained.splitlines()[-1].startswith(f"fault      train.log: {FAULT}")
-
-
-def dll(step: str, data: str, seconds: int) -> str:
-    return f'DLLL {{"timestamp": "{1795169472 + seconds}.5", "type": "LOG", "step": {step}, "data": {{{data}}}}}'
-
-
-def test_a_summary_without_its_seconds_is_read(tmp_path: Path, ingest: Ingest) -> None:
-    """`round(nan)` once ended the command: the last line had a speed, and no seconds."""
-    lines = [dll(f"[0, {step}]", '"train.loss": 6.5', step) for step in range(20)]
-    lines += [dll("[]", '"train.total_ips": 7765.9', 21)]
-    write_run(tmp_path / "logs", "1", lines, run=run_json(model="ResNet-50", devices=8, batch_size=128))
-    called = ingest(tmp_path / "logs", "--json")
-    (run,) = called.lines
-    assert run["figures"]["reported"]["value"] == 7765.9
-    assert run["missing"] == ["accumulation"]
-
-
-LARGEST = "1.7976931348623157e308"
-
-
-def test_the_largest_number_stays_one_when_it_is_shortened(tmp_path: Path, ingest: Ingest) -> None:
-    """Rounded to ten digits it is infinite, which JSON cannot represent, and the command once ended."""
-    lines = [each.replace("loss: 2.0594", f"loss: {LARGEST}") for each in seg([9.0] * 6, batch=4)]
-    write_run(tmp_path / "logs", "1", lines, run=run_json())
-    called = ingest(tmp_path / "logs", "--json")
-    (run,) = called.lines
-    assert (called.problems, run["metrics"]["loss"]["value"]) == ([], float(LARGEST))
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

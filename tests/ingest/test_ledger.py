@@ -14,8 +14,6 @@ from made_logs import run_json, seg
 from made_trees import Called, contents, make_tree, snapshot, write_run
 
 from perfledger.ingest.cli import main
-from perfledger.ingest.common.cache import Cache
-from perfledger.ingest.common.files import write_if_changed
 from perfledger.ingest.common.words import Words
 from perfledger.ingest.record import folders, ledger, run
 from perfledger.ingest.record.identity import identify
@@ -71,25 +69,6 @@ def shard(out: Path, case: str) -> Path:
 
 def lines_of(path: Path) -> list[dict[str, object]]:
     return [json.loads(each) for each in path.read_text().splitlines()]
-
-
-@pytest.mark.parametrize("known", [b"", b"0", b"x" * 32, b"{" * 2000])
-def test_the_hashes_of_the_ledger_in_the_cache_are_checked(
-    tree: Path, out: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch, known: bytes
-) -> None:
-    """A file of the ledger is used only if it has the hash in the cache."""
-    before, made = contents(out), list[str]()
-    real, get = ledger.content, Cache.get
-
-    def hostile(self: Cache, key: str) -> bytes | None:
-        found = get(self, key)
-        return known if found is not None and len(found) == 32 else found
-
-    monkeypatch.setattr(Cache, "get", hostile)
-    monkeypatch.setattr(ledger, "content", lambda name, runs: (made.append(name), real(name, runs))[1])
-    assert ingest(tree, "--out", out).code == 0
-    assert contents(out) == before
-    assert len(made) == 3
 
 
 def test_a_second_call_reads_no_log_and_touches_no_file(
@@ -150,17 +129,6 @@ def test_one_changed_log_rewrites_its_shard_and_its_pages(
     assert contents(tree.parent / "elsewhere" / "docs") == contents(out)
 
 
-def test_the_lines_of_a_log_are_read_again_only_if_it_changed(
-    tree: Path, out: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    looked_up = list[Path]()
-    chosen = log_pages._chosen_lines
-    monkeypatch.setattr(log_pages, "_chosen_lines", lambda path, at: (looked_up.append(path), chosen(path, at))[1])
-    write_run(tree, "seg/paddleseg/bs2/1", seg([2.0] * 2 + [11.0] * 10, batch=2), run=run_json(batch_size=2, repeat=1))
-    assert ingest(tree, "--out", out).code == 0
-    assert {each.parent.parent.name for each in looked_up} == {"bs2"}
-
-
 def test_the_page_of_a_log_that_changed_during_rendering_is_not_cached(
     tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -194,13 +162,6 @@ def test_a_changed_run_json_is_a_change(tree: Path, out: Path, ingest: Ingest) -
     )
     ingest(tree, "--out", out)
     assert {each["case"]["hardware"] for each in lines_of(shard(out, "bs2"))} == {"another", "made-up"}  # type: ignore[index]
-
-
-def test_a_removed_run_json_is_a_change(tree: Path, out: Path, ingest: Ingest) -> None:
-    (tree / "seg/paddleseg/fast/1/run.json").unlink()
-    called = ingest(tree, "--out", out, "--json")
-    assert called.code == 0
-    assert [line["missing"] for line in called.lines if "missing" in line] == [["model", "devices"]]
 
 
 @pytest.mark.parametrize("content", [None, b"SQLite format 3\0" + b"\xff" * 4096])
@@ -277,13 +238,6 @@ def test_the_same_bytes_count_once(tree: Path, out: Path, ingest: Ingest) -> Non
     assert ingest(tree, "--out", out).code == 0
 
 
-def test_processes_write_the_same_bytes(tree: Path, out: Path, ingest: Ingest, tmp_path: Path) -> None:
-    write_run(tree, "bad/x/y/1", b"nothing\n")
-    assert ingest(tree, "--out", tmp_path / "one", "--jobs", "1").code == 1
-    assert ingest(tree, "--out", tmp_path / "two", "--jobs", "2").code == 1
-    assert contents(tmp_path / "one") == contents(tmp_path / "two")
-
-
 def test_check_names_stale_files_and_writes_nothing(tree: Path, out: Path, ingest: Ingest) -> None:
     before = snapshot(out)
     assert ingest("check", tree, "--out", out).code == 0
@@ -315,27 +269,6 @@ def test_strict_writes_nothing_if_there_is_a_problem(tree: Path, ingest: Ingest,
     assert out.exists() is not new
 
 
-def test_an_interrupted_write_leaves_the_old_file(
-    tree: Path, out: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The replacement fails after the new bytes were written to a second file."""
-    before = contents(out)
-    write_run(tree, "seg/paddleseg/bs2/1", seg([2.0] * 12, batch=2), run=run_json(batch_size=2, repeat=1))
-
-    def fails(*args: object, **_: object) -> None:
-        raise OSError(28, "No space left on device", str(args[-1]))
-
-    with monkeypatch.context() as patched:
-        patched.setattr(os, "replace", fails)
-        patched.setattr(Path, "replace", fails)
-        called = ingest(tree, "--out", out)
-    assert called.code == 2
-    assert "No space left on device" in called.err
-    assert contents(out) == before
-    assert ingest(tree, "--out", out).code == 0
-    assert contents(out) != before
-
-
 def test_the_next_call_completes_an_interrupted_one(
     tree: Path, out: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -360,18 +293,6 @@ def test_the_next_call_completes_an_interrupted_one(
         assert not [each for each in contents(out) if each.endswith(".tmp") or "/." in each]
     assert ingest(tree, "--out", out).code == 0
     assert contents(out) == contents(whole)
-
-
-def test_a_file_is_replaced_completely_or_not_at_all(tmp_path: Path) -> None:
-    path = tmp_path / "new" / "file"
-    assert write_if_changed(path, b"one")
-    first = path.stat()
-    assert not write_if_changed(path, b"one")
-    assert path.stat().st_mtime_ns == first.st_mtime_ns
-    assert write_if_changed(path, b"two")
-    assert path.read_bytes() == b"two"
-    assert oct(path.stat().st_mode & 0o777) == "0o644"
-    assert [each.name for each in path.parent.iterdir()] == ["file"]
 
 
 def test_ids_are_unique_and_stable(tree: Path, ingest: Ingest) -> None:
@@ -399,15 +320,6 @@ def test_paths_that_make_one_slug_get_different_ids() -> None:
     assert all(each.isascii() and len(each) <= 100 and each.strip("-") == each for each in ids)
     again = identify([Run(path=path, sha256="") for path in reversed(paths)])
     assert [each.id for each in reversed(again)] == ids
-
-
-def test_folders_that_make_one_slug_get_different_shards(tmp_path: Path, ingest: Ingest) -> None:
-    for folder in ("a-b", "a_b", "A/b"):
-        (tmp_path / "logs" / folder).mkdir(parents=True)
-        (tmp_path / "logs" / folder / "x.log").write_text("\n".join(seg([3.0, float(len(folder)) + ord(folder[1])])))
-    called = ingest(tmp_path / "logs", "--out", tmp_path / "docs", "--json")
-    assert len(called.lines) == 3
-    assert len(list((tmp_path / "docs/data/runs").glob("*.jsonl"))) == 3
 
 
 def test_the_key_depends_on_the_code(

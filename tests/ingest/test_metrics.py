@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_logs import clas_static, nlp_bert, pytorch_bert, seg
+from made_logs import pytorch_bert, seg
 from made_sessions import made
 
 from perfledger.ingest.compute import metrics, peaks, results, rules
@@ -36,21 +36,6 @@ def test_time_per_step_is_seconds_over_steps(tmp_path: Path) -> None:
     found = of(session_of(seg([10.0, 10.0, 20.0, 20.0, 20.0]), tmp_path))["latency"]
     assert found.value == pytest.approx(250.0)
     assert (found.unit, found.first_line, found.last_line) == ("ms", 2, 5)
-
-
-def test_time_per_step_follows_from_running_means(tmp_path: Path) -> None:
-    """Means since step 5 are 0.1, 0.2, 0.3 s at steps 10, 20, 30, so 0.6, 3.2, 7.8 s in all; the first is warm-up."""
-    lines = clas_static([(0, 10, 160.0), (0, 20, 80.0), (0, 30, 16 / 0.3)])
-    assert of(session_of(lines, tmp_path))["latency"].value == pytest.approx(1000 * 7.2 / 20, rel=1e-4)
-
-
-def test_time_waiting_for_data_is_part_of_the_step_and_counts_once(tmp_path: Path) -> None:
-    """A step takes 1 s, including 0.1 s of waiting. The static graph divides by the sum of both."""
-    lines = [
-        each.replace("reader_cost: 0.00000", "reader_cost: 0.10000").replace("ips: 96.00000", f"ips: {96 / 1.1:.5f}")
-        for each in nlp_bert([(10, 96.0), (20, 96.0)])
-    ]
-    assert of(session_of(lines, tmp_path))["latency"].value == pytest.approx(1000.0)
 
 
 def test_time_per_step_follows_from_clocks(tmp_path: Path) -> None:
@@ -92,14 +77,6 @@ def test_the_peak_memory_is_the_largest_of_the_log(tmp_path: Path) -> None:
     lines = [f"iter {i} speed 5.0 mem {m}" for i, m in enumerate(["inf", "7.5", "nan"])]
     session = made(rb"iter (?P<step>\d+) speed (?P<throughput>\S+) mem (?P<memory>\S+)", lines, tmp_path)
     assert of(session)["memory"].value == 7.5
-
-
-def test_a_time_that_overflows_is_absent(tmp_path: Path) -> None:
-    lines = [f"iter {i} took 1e308" for i in range(5)]
-    session = made(rb"iter (?P<step>\d+) took (?P<step_seconds>\S+)", lines, tmp_path)
-    why = of(session)["latency"].reason
-    assert why is not None
-    assert why.code == "impossible_figure"
 
 
 @pytest.mark.parametrize(
@@ -164,21 +141,14 @@ def test_mixed_8_bit_precision_has_no_share_of_a_peak(tmp_path: Path) -> None:
     ("hardware", "precision", "peak"),
     [
         ("V100-SXM2-16GB", "amp", 125.0),
-        ("V100-SXM2-32GB", "fp32", 15.7),
         ("A100-SXM4-40GB", "tf32", 156.0),
         ("A100", "bf16", 312.0),
-        ("A10", "bf16", 125.0),
         ("H100 80GB HBM3", "fp8", 1978.9),
-        ("H100 PCIe", "bf16", 756.5),
         ("AMD EPYC (family 25, model 17), 2 cores (CPU)", "fp32", 0.2816),
-        ("AMD EPYC (family 26, model 2), 2 cores (CPU)", "bf16", 1.28),
         ("AMD EPYC (family 25, model 17), 24 cores (CPU)", "fp32", None),
         ("V100", "amp", None),
-        ("V100-SXM2-32GB", "fp8", None),
         ("B200", "mxfp8", 4500.0),
-        ("GB200", "nvfp4", 10000.0),
         ("H100 80GB HBM3", "mxfp8", None),
-        ("B200", "int8", None),
         ("A1000", "amp", None),
         (None, "amp", None),
     ],

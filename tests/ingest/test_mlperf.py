@@ -179,12 +179,6 @@ BURST = [
 ]
 
 
-def test_a_burst_of_epochs_within_the_run_gives_no_speed(tmp_path: Path) -> None:
-    session = session_of([*head(), *whole([mllog(0, "train_samples", 640), *BURST], 90)], tmp_path)
-    assert isinstance(figure(session), NoFigure)
-    assert metrics_of(session)["time_to_train"].value == 1.5
-
-
 def test_blocks_give_the_speed_if_all_epochs_are_logged_in_a_burst(tmp_path: Path) -> None:
     """Gaudi logs blocks as they pass, and the tags of all epochs at the end."""
     session = session_of([*head(), *whole([*blocks_of_epochs(), *BURST], 90)], tmp_path)
@@ -254,21 +248,6 @@ def test_a_lost_line_moves_no_figure(dialect: str, key: str, used: int, tmp_path
     assert found.value == pytest.approx(64.0)
     assert found.used >= used - 1
     assert metrics_of(session)["samples_to_train"].value == 3840
-
-
-def test_a_second_run_without_a_head_is_not_mixed_with_the_first(tmp_path: Path) -> None:
-    """The log does not say whether the second run resumes the first, so the time to train is unknown."""
-    broken = [mllog(0, "run_start"), *list(blocks_of_epochs())[:12]]
-    again = [line.replace('"time_ms": 17951', '"time_ms": 17952') for line in whole(list(blocks_of_epochs()), 90)]
-    session = session_of([*head(), *broken, *again], tmp_path)
-    found = figure(session)
-    assert isinstance(found, Figure)
-    assert (found.value, found.used) == (pytest.approx(64.0), 5)
-    reason = metrics_of(session)["time_to_train"].reason
-    assert reason is not None
-    assert (reason.code, "samples_to_train" in metrics_of(session)) == ("target_unknown", False)
-    ended = session_of([*head(), *whole(list(blocks_of_epochs()), 90), *again], tmp_path)
-    assert metrics_of(ended)["time_to_train"].value == 1.5
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

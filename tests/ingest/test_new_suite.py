@@ -137,21 +137,6 @@ def test_an_unusable_name_is_refused_with_a_remedy(tmp_path: Path, folder: Path,
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
-@pytest.mark.parametrize("name", ['a "quoted" \\ name', "del\x7f", "网络 16", "tab\there"])
-def test_a_model_of_any_spelling_gives_a_valid_file(tmp_path: Path, folder: Path, name: str) -> None:
-    (tmp_path / "a.jsonl").write_text(text_of(run(name)) + "\n", "utf-8")
-    folded = "".join(each for each in suites.folded(name) if each.isascii()) or "x"
-    new_suite.create(folded, tmp_path, folder)
-    made = {each.id: each for each in model.suites(folder)}[folded]
-    assert made.models[0] in (name, folded)
-
-
-def test_a_folder_that_cannot_be_written_is_reported(tmp_path: Path, folder: Path) -> None:
-    nowhere = folder / "first.toml" / "below"
-    with pytest.raises(UsageError, match="nothing was written"):
-        new_suite.create("squeeze-net", tmp_path, nowhere)
-
-
 def test_the_call_after_the_command_lists_missing_words(
     ingest: Any, ledger: Path, folder: Path, tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

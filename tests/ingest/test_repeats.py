@@ -142,16 +142,6 @@ def test_logs_whose_run_json_states_the_repeat_are_not_compared(tmp_path: Path, 
     assert [each["fingerprint"] for each in called.lines] == [None, None]
 
 
-def test_a_duplicate_of_a_session_in_an_appended_log_is_found(tmp_path: Path, ingest: Ingest) -> None:
-    first, second = paddle_rec(EPOCHS, trainers=4), paddle_rec([(s + 1, i + 1) for s, i in EPOCHS], trainers=4)
-    both, alone = "a/" + CTR.format("DataLoader", 4), "b/" + CTR.format("DataLoader", 4)
-    write(tmp_path / "perf", both, [*first, *second])
-    write(tmp_path / "perf", alone, second)
-    called = ingest(tmp_path / "perf", "--layout", "paddle-perf", "--json")
-    assert problems(called) == {alone: [("duplicate", both)]}
-    assert [(each["session"], each["published"]) for each in called.lines] == [(1, True), (2, True), (1, False)]
-
-
 def test_a_duplicate_counts_after_its_original_is_removed(tmp_path: Path, ingest: Ingest) -> None:
     """The duplicate is not read again; only its entry in the ledger changes."""
     root, out = tmp_path / "perf", tmp_path / "docs"
@@ -167,15 +157,6 @@ def test_a_duplicate_counts_after_its_original_is_removed(tmp_path: Path, ingest
     (shard,) = (out / "data" / "runs").glob("*.jsonl")
     (line,) = map(json.loads, shard.read_text().splitlines())
     assert (line["published"], line["duplicate_of"], line["problems"]) == (True, None, [])
-
-
-def test_a_run_json_with_only_facts_does_not_separate_equal_logs(tmp_path: Path, ingest: Ingest) -> None:
-    stated = {"schema": "perfledger.run/1", "case": {"model": "FastSCNN", "devices": 1, "batch_size": 4}}
-    write_run(tmp_path / "logs", "a/1", seg(SPEEDS), run=stated)
-    write_run(tmp_path / "logs", "b/1", ["a line that is no record", *seg(SPEEDS)], run=stated)
-    called = ingest(tmp_path / "logs", "--json")
-    assert problems(called) == {"b/1/train.log": [("duplicate", "a/1/train.log")]}
-    assert counted(called) == ["a/1/train.log"]
 
 
 def of_two_ranks(
@@ -259,25 +240,6 @@ def test_sessions_of_one_file_at_the_same_time_are_ranks(tmp_path: Path, ingest:
     called = ingest(tmp_path / "logs", "--json")
     assert problems(called) == {"job/train.log": [("other_log", "job/train.log")]}
     assert [each["session"] for each in called.lines if each["published"]] == [1]
-
-
-def test_runs_that_are_appended_to_the_logs_of_ranks_are_repeats(tmp_path: Path, ingest: Ingest) -> None:
-    """Without times, sessions of the same number in the logs of two ranks belong to the same run."""
-    for rank in (0, 1):
-        lines = []
-        for speed in (160.0 + rank / 16, 161.0 + rank / 16):
-            lines += ["------------Environment Information-------------"]
-            speeds = {10 * each: speed + each / 8 for each in range(1, 13)}
-            lines += [
-                f"[TRAIN] epoch: 1, iter: {at}/900, loss: 2.5, lr: 0.01, batch_cost: {16 / each:.5f}, "
-                f"reader_cost: 0.00100, ips: {each:.4f} samples/sec | ETA 00:03:57"
-                for at, each in speeds.items()
-            ]
-        write(tmp_path / "logs", f"job/workerlog.{rank}", lines)
-    stated = run_json(model="ResNet50", devices=2, batch_size=16)
-    (tmp_path / "logs/job/run.json").write_text(json.dumps(stated))
-    called = ingest(tmp_path / "logs", "--json")
-    assert counted(called) == ["job/workerlog.0", "job/workerlog.0"], problems(called)
 
 
 def ticking(lines: list[str], hour: int) -> list[str]:

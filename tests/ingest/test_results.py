@@ -53,17 +53,6 @@ def test_metrics_of_a_failed_run_are_not_repeats() -> None:
     assert (alone.metrics["latency"].value, alone.repeats) == (90.0, 0)
 
 
-def test_an_even_number_of_repeats_averages_the_middle_two() -> None:
-    (row,) = rows(run(1.0), run(2.0), run(4.0), run(100.0))
-    assert row.value == 3.0
-
-
-def test_one_repeat_has_no_spread() -> None:
-    (row,) = rows(run(5.0))
-    assert row.spread is None
-    assert (row.low, row.high) == (5.0, 5.0)
-
-
 def test_speed_up_and_efficiency_are_relative_to_one_device() -> None:
     one, eight, many = rows(run(100.0), run(720.0, devices=8), run(1500.0, devices=32, nodes=4))
     assert (one.speedup, one.efficiency) == (1.0, 1.0)
@@ -226,10 +215,6 @@ def test_the_order_of_runs_does_not_matter() -> None:
     ]  # fmt: skip
 
 
-def test_different_numbers_of_nodes_are_different_cases() -> None:
-    assert len(rows(run(100.0, devices=8, nodes=1), run(100.0, devices=8, nodes=2))) == 2
-
-
 def stated(value: float, *, version: str | None = None, of_round: str | None = None, **other: Any) -> Run:
     """Return a run that states a framework version, a round, or neither."""
     facts = {"framework_version": version, "round": of_round}
@@ -250,15 +235,6 @@ def test_runs_without_a_version_are_repeats_only_of_each_other() -> None:
     """The version of an old log would be a guess, even if all others agree."""
     found = rows(stated(100.0, version="2.0"), run(80.0), stated(110.0, version="2.0"), run(84.0))
     assert [(each.version, each.value) for each in found] == [("2.0", 105.0), (None, 82.0)]
-
-
-def test_version_and_round_separate_results_together() -> None:
-    found = rows(
-        stated(1.0, version="1", of_round="Q1"), stated(2.0, version="1", of_round="Q2"), stated(4.0, of_round="Q1")
-    )
-    assert sorted((each.value, each.version, each.round) for each in found) == [
-        (1.0, "1", "Q1"), (2.0, "1", "Q2"), (4.0, None, "Q1"),
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("fact", ["version", "of_round"])

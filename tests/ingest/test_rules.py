@@ -16,7 +16,6 @@ from made_logs import (
     clas_static,
     mxnet_speed,
     nlp_bert,
-    oneflow_resnet50,
     pytorch_bert,
     pytorch_resnet50,
     seg,
@@ -27,7 +26,6 @@ from made_sessions import made
 from perfledger.ingest.compute import rules
 from perfledger.ingest.compute.rules import RuleError
 from perfledger.ingest.compute.samples import scoped
-from perfledger.ingest.compute.throughput import throughput
 from perfledger.parsers.contract import Reading
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.session import Session
@@ -78,14 +76,6 @@ def test_mean_median_and_sustained_equal_those_by_hand(tmp_path: Path) -> None:
     assert figure(lines, tmp_path, "median:skip=3").value == 40
     assert figure(lines, tmp_path, "sustained:skip=9").value == pytest.approx(40)
     assert missing(lines, tmp_path, "mean:skip=10").reason == Reason("too_few_records", {"records": 10, "needed": 11})
-
-
-def test_figures_count_all_devices(tmp_path: Path) -> None:
-    lines = seg([1.0, 10.0, 10.0])
-    found = figure(lines, tmp_path, "mean", {"devices": 8, "batch_size": 4})
-    assert (found.value, found.scope, found.unit) == (80, "job", "samples/s")
-    assert "× 8" in found.arithmetic
-    assert figure(lines, tmp_path, "sustained", {"devices": 8, "batch_size": 4}).value == pytest.approx(80)
 
 
 @pytest.mark.parametrize("rule", ["mean", "median", "sustained"])
@@ -321,17 +311,6 @@ def test_the_dlperf_window_uses_the_first_epoch(tmp_path: Path) -> None:
     assert (found.used, found.first_line, found.last_line) == (100, 21, 120)
 
 
-def test_the_dlperf_window_may_use_unix_times(tmp_path: Path) -> None:
-    records = [(20 * i, 5.0, 1795163766.5 + 10 * i) for i in range(1, 8)]
-    lines = oneflow_resnet50(records, batch=8, devices=4, nodes=2)
-    session = session_of(lines, tmp_path)
-    case = {"devices": 4, "batch_size": 8}
-    found = rules.figure("dlperf", session, case)
-    assert isinstance(found, Figure)
-    assert found.value == pytest.approx(4 * 8 * 100 / 50)
-    assert missing(lines[:-2], tmp_path, "dlperf", case).reason.code == "window_not_reached"
-
-
 def test_a_format_without_a_window_has_a_reason(tmp_path: Path) -> None:
     assert missing(seg([4.0] * 200), tmp_path, "dlperf").reason.code == "no_window"
 
@@ -400,10 +379,6 @@ def test_each_record_is_either_used_or_skipped(count: int, skip: int) -> None:
                 assert found.reason.args["needed"] > count
 
 
-def _wdl(steps: Sequence[int], seconds: Sequence[float]) -> list[str]:
-    return [f"{step} time {1795163766.5 + at:.7f} loss 0.546875125" for step, at in zip(steps, seconds, strict=True)]
-
-
 def steps_of(*speeds: float) -> list[str]:
     """Return a log that prints these speeds, one per step from 0 on."""
     return pytorch_resnet50(list(enumerate(speeds)))
@@ -432,30 +407,6 @@ def test_a_log_without_a_publishers_whole_window_has_no_figure(rule: str, steps:
         assert missing(resumed, tmp_path, rule).reason.code == "window_not_reached"
 
 
-def test_a_window_may_count_from_the_first_printed_step(tmp_path: Path) -> None:
-    """The window is 1000 steps of 4 samples, from step 200 at 0 s to step 1200 at 20 s."""
-    lines = _wdl([200, 700, 1200, 1700], [0.0, 8.0, 20.0, 90.0])
-    found = figure(lines, tmp_path, "dlperf")
-    assert found.value == pytest.approx(4 * 1000 / 20)
-    assert (found.used, found.first_line, found.last_line) == (3, 1, 3)
-    assert missing(_wdl([200, 700, 1100], [0.0, 8.0, 20.0]), tmp_path, "dlperf").reason.code == "window_not_reached"
-
-
-def _ctr(milliseconds: Sequence[float]) -> list[str]:
-    return [
-        f"[rank:0] iter: {100 * n}/900, loss: 0.078, latency(ms): {each} | 2026-11-20 13:19:02.848"
-        for n, each in enumerate(milliseconds, 1)
-    ]
-
-
-def test_a_window_may_exclude_the_first_and_the_last_record(tmp_path: Path) -> None:
-    found = figure(_ctr([50.0, 2.0, 3.0, 4.0, 50.0]), tmp_path, "dlperf")
-    assert found.value == pytest.approx(4 / 0.003)
-    assert (found.used, found.first_line, found.last_line) == (3, 2, 4)
-    absent = missing(_ctr([50.0, 50.0]), tmp_path, "dlperf")
-    assert absent.reason == Reason("window_not_reached", {"first": 2, "last": 1})
-
-
 def of_made(
     pattern: bytes, lines: Sequence[str], folder: Path, rule: str = "sustained", **about: Any
 ) -> Figure | NoFigure:
@@ -472,22 +423,6 @@ def test_a_record_at_step_1_covers_one_step(tmp_path: Path) -> None:
     assert found.value == pytest.approx(64 * (20 + 2 * 30) / seconds)
 
 
-def test_the_first_interval_is_whole_if_steps_count_from_0(tmp_path: Path) -> None:
-    """Steps 9, 19, 29 are printed, so each record covers ten."""
-    lines = [f"iter {step} took {0.5 if step == 9 else 0.1}" for _ in range(3) for step in (9, 19, 29)]
-    found = of_made(rb"iter (?P<step>\d+) took (?P<step_seconds>\S+)", lines, tmp_path, "sustained:skip=0")
-    assert isinstance(found, Figure)
-    assert found.value == pytest.approx(64 * 90 / (3 * (5 + 1 + 1)))
-
-
-def test_samples_that_only_some_records_print_are_not_summed(tmp_path: Path) -> None:
-    """The weight of a record is then its steps."""
-    lines = [f"iter {i} speed 5.0" + (f" n {i}" if i % 3 else "") for i in range(1, 20)]
-    found = of_made(rb"iter (?P<step>\d+) speed (?P<throughput>\S+)(?: n (?P<samples>\d+))?", lines, tmp_path)
-    assert isinstance(found, Figure)
-    assert found.value == pytest.approx(5.0)
-
-
 def test_a_count_of_samples_may_restart_with_the_epoch(tmp_path: Path) -> None:
     """Each record has 64 samples. The negative difference between the epochs is not used."""
     epoch = [(64, 10.0), (128, 20.0), (192, 20.0), (256, 40.0)]
@@ -496,28 +431,6 @@ def test_a_count_of_samples_may_restart_with_the_epoch(tmp_path: Path) -> None:
     found = of_made(pattern, lines, tmp_path, "sustained:skip=0")
     assert isinstance(found, Figure)
     assert found.value == pytest.approx(8 / (2 * (1 / 10 + 1 / 20 + 1 / 20 + 1 / 40)))
-
-
-def test_a_first_line_without_a_count_covers_the_usual_samples(tmp_path: Path) -> None:
-    lines = ["iter 0 took 4.0", *(f"iter {i} took 2.0 total {64 * (i + 1)}" for i in range(1, 40))]
-    pattern = rb"iter (?P<step>\d+) took (?P<step_seconds>[\d.]+)(?: total (?P<consumed>\d+))?"
-    found = of_made(pattern, lines, tmp_path, "sustained:skip=0")
-    assert isinstance(found, Figure)
-    assert found.value == pytest.approx(64 * 40 / (4 + 2 * 39))
-
-
-def test_running_means_restart_if_a_program_is_resumed_within_an_epoch(tmp_path: Path) -> None:
-    """Totals before the resumption must not be subtracted."""
-    records = [(0, 4 + n, 16.0) for n in (10, 20, 30)] + [(0, 4 + n, 8.0) for n in (6, 16)]
-    found = figure(clas_static(records), tmp_path, "sustained:skip=0", ONE)
-    assert found.value == pytest.approx((30 + 16) / (30 / 16 + 16 / 8))
-
-
-def test_epochs_with_only_their_seconds_have_no_speed(tmp_path: Path) -> None:
-    lines = [f"epoch {i} took 60 s" for i in range(9)]
-    found = of_made(rb"epoch (?P<epoch>\d+) took (?P<duration>\d+) s", lines, tmp_path, span="epoch")
-    assert isinstance(found, NoFigure)
-    assert found.reason.args == {"missing": "epoch_length"}
 
 
 @pytest.mark.parametrize("apart", [0.0, 0.002])
@@ -540,21 +453,6 @@ def test_the_time_until_a_program_starts_again_does_not_count(tmp_path: Path) ->
         assert found.value == pytest.approx(ONE["batch_size"] * ONE["devices"] / 4)
 
 
-def test_a_clock_may_be_coarser_than_a_step(tmp_path: Path) -> None:
-    """A step takes 0.4 s, and the clock has whole seconds. 57 steps fit between the first and the last time."""
-    lines = [f"iter {i} at {i * 2 // 5}" for i in range(1, 60)]
-    found = of_made(rb"iter (?P<step>\d+) at (?P<elapsed>\d+)", lines, tmp_path, "sustained:skip=0")
-    assert isinstance(found, Figure)
-    assert found.value == pytest.approx(64 * (58 - 1) / (23 - 0))
-    assert (found.first_line, found.last_line) == (3, 58)
-
-
-def test_a_clock_that_does_not_advance_gives_no_figure(tmp_path: Path) -> None:
-    found = of_made(rb"iter (?P<step>\d+) at (?P<elapsed>\d+)", [f"iter {i} at 7" for i in range(9)], tmp_path)
-    assert isinstance(found, NoFigure)
-    assert found.reason.code == "too_few_records"
-
-
 @pytest.mark.parametrize("rule", ["sustained", "mean", "median", "reported"])
 def test_figures_that_overflow_are_absent(tmp_path: Path, rule: str) -> None:
     """Each printed number is finite, but their sum, or the job's speed, is not."""
@@ -566,20 +464,8 @@ def test_figures_that_overflow_are_absent(tmp_path: Path, rule: str) -> None:
     assert found.reason.code == "impossible_figure"
 
 
-def test_records_are_numbered_if_a_step_overflows(tmp_path: Path) -> None:
-    lines = [f"iter {10**400} took 0.5" for _ in range(5)]
-    session = made(rb"iter (?P<step>\d+) took (?P<step_seconds>\S+)", lines, tmp_path)
-    assert throughput(session, ONE).step.tolist() == [1, 2, 3, 4, 5]
-
-
 def test_the_last_of_several_figures_of_the_run_counts(tmp_path: Path) -> None:
     lines = ["total 5.0", "total 7.0", "total 6.0"]
     found = of_made(rb"total (?P<throughput>\S+)", lines, tmp_path, "reported", span="run")
     assert isinstance(found, Figure)
     assert (found.value, found.first_line, found.skipped) == (6.0, 3, 2)
-
-
-def test_an_impossible_reported_figure_is_refused_with_its_line(tmp_path: Path) -> None:
-    found = of_made(rb"total (?P<throughput>\S+)", ["total 5.0", "total nan"], tmp_path, "reported", span="run")
-    assert isinstance(found, NoFigure)
-    assert (found.reason.code, found.reason.args["line"]) == ("impossible_figure", 2)

@@ -207,22 +207,13 @@ def test_load_and_memory_of_a_machine_without_accelerators(root: Path, ingest: I
 
 WRONG: dict[str, Any] = {
     "no JSON": "{",
-    "a list": [],
     "another schema": made_runs.ENVIRONMENT | {"schema": "perfledger.environment/2"},
-    "topology is a list": made_runs.ENVIRONMENT | {"topology": ["x"]},
     "topology without end": made_runs.ENVIRONMENT | {"topology": "x" * 15_001},
-    "packages are an object": made_runs.ENVIRONMENT | {"packages_installed": {"torch": "2"}},
     "a package is a number": made_runs.ENVIRONMENT | {"packages_installed": [5]},
-    "packages without end": made_runs.ENVIRONMENT | {"packages_installed": ["x"] * 2001},
-    "a package is a novel": made_runs.ENVIRONMENT | {"packages_installed": ["x" * 301]},
     "ports are a text": made_runs.ENVIRONMENT | {"infiniband": "x"},
-    "a GPU is a text": made_runs.ENVIRONMENT | {"gpus": ["x"]},
     "a GPU holds a list": made_runs.ENVIRONMENT | {"gpus": [{"name": []}]},
-    "a GPU of very many words": made_runs.ENVIRONMENT | {"gpus": [{str(each): 1 for each in range(41)}]},
     "deep": made_runs.ENVIRONMENT | {"facts": {"a": {"b": {"c": {"d": {"e": {"f": 1}}}}}}},
-    "not a number": '{"schema": "perfledger.environment/1", "gpus": [{"a": NaN}]}',
     "huge": '{"schema": "perfledger.environment/1", "x": "' + "x" * (9 << 20) + '"}',
-    "no UTF-8": b'{"schema": "\xff"}',
     "nested without end": "[" * 200_000,
 }
 

@@ -36,12 +36,6 @@ def test_a_log_without_a_run_json_is_not_a_problem(tmp_path: Path) -> None:
     assert (given.document, given.problem, given.case()) == (None, None, {})
 
 
-def test_optional_keys_may_be_null_or_missing(tmp_path: Path) -> None:
-    document = run_json(notes=None, source=None, start=None, argv=None, environment=None, files=None, wall_seconds=None)
-    del document["repeat"]
-    assert written(tmp_path, document).document is not None
-
-
 def test_the_round_is_a_fact(tmp_path: Path, ingest: Callable[..., Called]) -> None:
     write_run(tmp_path / "logs", "a/b/c/1", seg([4.0, 5.0]), run=run_json(round=" 2026Q4 "))
     (line,) = ingest(tmp_path / "logs", "--json").lines
@@ -182,33 +176,6 @@ def test_the_outcome_in_run_json_outweighs_the_log(tmp_path: Path, ingest: Calla
     write_run(tmp_path / "logs", "a/b/c/1", seg([4.0, 5.0]), run=run_json(outcome=outcome))
     (line,) = ingest(tmp_path / "logs", "--json").lines
     assert line["outcome"] == outcome
-
-
-@pytest.mark.parametrize(
-    ("format_id", "printed", "case"),
-    [
-        (
-            "dlperf.megatron",
-            "  fp8 ............................................. hybrid",
-            {"devices": 8, "batch_size": 4},
-        ),
-        ("frameworks.nemo", "fp8: true", {"nodes": 2, "devices": 16, "batch_size": 16}),
-    ],
-)
-def test_a_run_in_fp8_is_published_in_all_tables(
-    tmp_path: Path, ingest: Callable[..., Called], format_id: str, printed: str, case: dict[str, int]
-) -> None:
-    log = (ROOT / "tests" / "golden" / format_id / "made-up.log").read_text("utf-8")
-    document = run_json(model="GPT", precision="fp8", **case)
-    write_run(tmp_path / "logs", "a/b/c/1", f"{printed}\n{log}", run=document)
-    called = ingest(tmp_path / "logs", "--json", "--out", tmp_path / "docs")
-    assert [each for each in called.problems if "too few: " not in each] == []
-    (line,) = called.lines
-    assert (line["case"]["precision"], line["facts"]["precision"]["value"], line["published"]) == ("fp8", "fp8", True)
-    for language, unknown in (("en", "Precision not known"), ("zh", "精度未知")):
-        (page,) = (tmp_path / "docs" / language / "models").glob("*gpt*/index.md")
-        assert "FP8" in page.read_text("utf-8")
-        assert unknown not in page.read_text("utf-8")
 
 
 def test_a_log_with_an_error_is_not_completed_even_if_run_json_says_so(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import math
-import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,6 @@ from made_logs import run_json, seg
 from made_trees import Called, unpacked
 
 from perfledger.ingest.record import telemetry
-from perfledger.ingest.record.telemetry import bare, stem
 from tests.site.tabled import rows_in
 
 Ingest = Callable[..., Called]
@@ -138,26 +135,6 @@ def test_faults_are_reported_with_their_line(root: Path, ingest: Ingest) -> None
     assert (found["memory_peak_mib"], found["power_peak_w"]) == (2200, 200)
 
 
-@pytest.mark.parametrize(
-    ("name", "stems"),
-    [
-        ("case.log", ("case", "case")),
-        ("case.mem", ("case", "case")),
-        ("case.log.gz", ("case", "case")),
-        ("case_gpu.csv", ("case_gpu", "case")),
-        ("case.telemetry.csv", ("case.telemetry", "case")),
-        ("gpu_case.csv", ("gpu_case", "case")),
-        ("case.log.nvidia-smi.csv", ("case.log.nvidia-smi", "case")),
-        ("nvidia-smi.log", ("nvidia-smi", "")),
-        ("telemetry.csv", ("telemetry", "")),
-        ("megpu_1.csv", ("megpu_1", "megpu_1")),
-        ("resnet50_b32_fp16_1.csv", ("resnet50_b32_fp16_1", "resnet50_b32_fp16_1")),
-    ],
-)
-def test_stems_of_names_without_their_kind(name: str, stems: tuple[str, str]) -> None:
-    assert (stem(name), bare(name)) == stems
-
-
 def test_telemetry_belongs_to_the_log_with_the_same_stem(root: Path, ingest: Ingest) -> None:
     for at, name in enumerate(("one", "two"), 1):
         log_of(root / "f", f"{name}.log", run=False)
@@ -177,27 +154,6 @@ def test_mem_belongs_to_the_log_of_its_name(root: Path, ingest: Ingest) -> None:
     assert (found["memory_peak_mib"], found["memory_mean_mib"], found["samples"]) == (8063, None, None)
     assert (found["devices"], found["seconds"], found["energy_j"]) == (1, None, None)
     assert not [each for each in called.problems if ".mem" in each]
-
-
-def test_clocks_of_a_log_reach_its_line(root: Path, ingest: Ingest) -> None:
-    """Read a log whose records have clocks, from end to end."""
-    golden = Path(__file__).resolve().parents[1] / "golden/ngc.pytorch_bert/made-up.log"
-    folder = root / "bert/x/y/1"
-    folder.mkdir(parents=True)
-    (folder / "train.log").write_bytes(golden.read_bytes())
-    stamps = [
-        dt.datetime.fromisoformat(each.decode()) for each in re.findall(rb"DLL (20\S+ \S+) - ", golden.read_bytes())
-    ]
-    start = min(stamps).replace(microsecond=0) - dt.timedelta(seconds=30)
-    (folder / "gpu.csv").write_text(steady(120, start=start))
-    (line, *_) = ingest(root, "--json").lines
-    first, last = (dt.datetime.fromisoformat(each) for each in line["measured_clock"])
-    assert min(stamps) <= first < last <= max(stamps)
-    window = line["telemetry"]["measured"]
-    assert first <= dt.datetime.fromisoformat(window["first"])
-    assert dt.datetime.fromisoformat(window["last"]) <= last
-    assert window["samples"] == int((last - start).total_seconds()) - math.ceil((first - start).total_seconds()) + 1
-    assert window["memory_peak_mib"] == 5000 + int((last - start).total_seconds())
 
 
 def test_devices_that_the_run_did_not_use_are_a_problem(root: Path, ingest: Ingest) -> None:
@@ -306,9 +262,7 @@ def test_names_of_hosts_and_serial_numbers_are_not_published(root: Path, ingest:
 #: File name, content, and the line in the message.
 UNREAD = {
     "headerless": ("samples.csv", "2026/11/20 11:50:00.000, 0, 98 %, 4000 MiB\n" * 9, 1),
-    "headerless log": ("gpu.log", "NVIDIA A100, 98 %, 4000 MiB\n" * 9, 1),
     "one column": ("a.csv", "\n4000 MiB\n, \n" + "4000 MiB, \n" * 9, 4),
-    "without units": ("gpu.csv", "0, 98, 4000\n" * 9, 1),
     "dcgmi": ("dcgm.txt", "#Entity   GPUTL  MCUTL\nID\n" + "GPU 0     98     41\nGPU 1     97     40\n" * 9, 1),
 }
 

@@ -89,6 +89,6 @@ def test_a_call_that_writes_no_pages_leaves_old_ones_old(
     built(docs, logs)
     edit(next(logs.rglob("train.log")))
     monkeypatch.chdir(tmp_path)
-    for options in (["--json"], ["--check"]):
-        cli.main([str(logs), *options])
-        assert sources.are_newer(docs, [logs], "perfledger"), options
+    for call in ([logs, "--json"], ["check", logs]):
+        cli.main([str(each) for each in call])
+        assert sources.are_newer(docs, [logs], "perfledger"), call

@@ -24,11 +24,9 @@ from calls import PEAK, start, wait
 from made_logs import run_json, seg
 from made_trees import ROOT, Called, contents, make_tree, write_run
 
-from perfledger.ingest import explain
 from perfledger.ingest.common import files as common_files
 from perfledger.ingest.common import lock
-from perfledger.ingest.read import layout
-from perfledger.ingest.record import folders, reader, telemetry
+from perfledger.ingest.record import folders, reader
 from perfledger.ingest.record import run as record_run
 
 Ingest = Callable[..., Called]
@@ -401,29 +399,6 @@ def test_a_log_that_ends_its_reader_is_a_problem_of_that_log(
     ]
     assert [each["path"] for each in called.lines if not each["published"]] == lost
     assert ingest(logs, "--out", out, "--json").lines == whole, "a death is not remembered"
-
-
-def test_telemetry_that_ends_its_reader_is_left_out(
-    tree: Path, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tree / "seg/paddleseg/bs2/1/telemetry.csv").write_text(
-        "timestamp, index, utilization.gpu [%]\n"
-        + "".join(f"2026/11/20 11:50:{at:02}.000, 0, 90 %\n" for at in range(30))
-    )
-    whole = ingest(tree, "--json").lines
-    assert [each["path"] for each in whole if each["telemetry"]] == [f"logs/{LOG}"]
-    monkeypatch.setattr(telemetry, "read_telemetry", lambda *_: os.kill(os.getpid(), signal.SIGSEGV))
-    called = ingest(tree, "--json")
-    assert called.code == 1
-    assert {each.partition(": ")[0] for each in called.problems} == {"logs/seg/paddleseg/bs2/1/telemetry.csv"}
-    assert [each["figures"] for each in called.lines] == [each["figures"] for each in whole]
-
-
-def test_an_explanation_names_the_signal_that_ended_its_reader(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(explain, "read", lambda _: os.kill(os.getpid(), signal.SIGSEGV))
-    said = explain.text(tree / LOG, "train.log", layout.load("perfledger"))
-    assert said.startswith("log        train.log\nnot read   train.log: was not read: the process that read it ended")
-    assert "(SIGSEGV)" in said
 
 
 def test_an_interruption_while_logs_are_read_leaves_no_process(tree: Path) -> None:

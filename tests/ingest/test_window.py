@@ -16,7 +16,6 @@ from perfledger.ingest.compute.measurement import measured
 from perfledger.ingest.compute.metrics import metrics
 from perfledger.ingest.compute.throughput import throughput
 from perfledger.parsers.contract import EPOCH_END, EPOCH_TIMER, Pause
-from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.session import Session
 from perfledger.schema.records import Figure, NoFigure, Reason
 from perfledger.schema.window import Evenness, Pauses
@@ -75,34 +74,6 @@ def test_a_pause_before_the_first_record_or_after_the_last_is_ignored(tmp_path: 
     assert window.pauses(given) is None
 
 
-def test_an_evaluation_between_two_runs_belongs_to_neither(tmp_path: Path) -> None:
-    head = "***** Running training *****\n"
-    bars = [f" 10%|#    | {n}/100 [00:{2 * n:02}<06:46, 2.00s/it]\n" for n in range(1, 21)]
-    losses = "{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.5}\n"
-    evaluated = "{'eval_loss': 2.25, 'eval_runtime': 12.5, 'eval_samples_per_second': 80.5, 'epoch': 1.0}\n"
-    path = tmp_path / "train.log"
-    run = [head, losses, *bars]
-    path.write_text("".join([*run, evaluated, *run[:12], evaluated, *run[12:]]))
-    first, second = read(path).sessions
-    case = {"batch_size_of_job": 8}
-    assert not throughput(first, case).kind.any()
-    assert throughput(second, case).kind.tolist() == [0] * 9 + [1] + [0] * 9
-
-
-def test_a_pause_in_a_block_without_records_is_found(tmp_path: Path) -> None:
-    """Files are read in blocks of one MiB."""
-    line = (
-        " iteration {:8d}/ 190 | elapsed time per iteration (ms): 430.0 | learning rate 1.0E-05 | lm loss 8.25E+00 | \n"
-    )
-    lines = [line.format(10 * n) for n in range(1, 13)]
-    noise = "a line of something else\n" * 60_000
-    lines[9:9] = [noise, " validation loss at iteration 90 | lm loss value: 6.25E+00 | \n", noise]
-    path = tmp_path / "train.log"
-    path.write_text("".join(lines))
-    (session,) = read(path).sessions
-    assert throughput(session, ONE).kind.tolist() == [0] * 9 + [1, 0, 0]
-
-
 def test_a_stall_without_a_reason_stays(tmp_path: Path) -> None:
     _, session = of(steps(9.0, 1.0, 1.0, 46.0, 1.0, 1.0), tmp_path, pauses=(EVALUATED,))
     assert sustained(session) == pytest.approx(500 / 50)
@@ -131,18 +102,6 @@ def test_a_timer_that_restarts_with_the_epoch_excludes_pauses_before_it(tmp_path
     assert not of(once, tmp_path, pauses=(EVALUATED, EPOCH_TIMER))[0].kind.any()
 
 
-def test_a_record_may_count_a_fraction_of_a_step(tmp_path: Path) -> None:
-    """The last update of an epoch may have fewer samples: 4 steps then count as 3.25 full ones."""
-    pattern = rb"(?m)^at (?P<elapsed>[0-9.]++) step <step> worth (?P<steps>[0-9.]++)$"
-    worth = [4, 4, 3.25, 4, 3.25, 4]
-    lines = [f"at {10 * n} step {4 * n} worth {each}" for n, each in enumerate(worth, 1)]
-    given, session = of(lines, tmp_path, pattern, per_update=True, case={**ONE, "accumulation": 1})
-    assert given.steps.tolist() == worth[1:]
-    found = rules.figure("sustained", session, {**ONE, "accumulation": 1})
-    assert isinstance(found, Figure)
-    assert found.value == pytest.approx(10 * sum(worth[2:]) / 40)
-
-
 def test_if_records_time_one_step_only_a_slow_one_includes_the_evaluation(tmp_path: Path) -> None:
     """The evaluation may have happened among steps that are not printed."""
     lines = steps(1.0, 1.0, 1.1, 1.0, 3.0, 1.0)
@@ -168,24 +127,6 @@ def test_a_running_mean_that_restarts_with_the_epoch_excludes_earlier_pauses(tmp
     assert given.kind.tolist() == [0, 0, 0, 0, 0, 0, 1, 0]
 
 
-def test_if_every_rank_prints_each_step_the_next_step_has_the_pause(tmp_path: Path) -> None:
-    """One rank validates before the other prints the step before."""
-    lines = [f"step {step} of epoch 0: {1.0 + rank / 10} s" for step in (10, 20, 30, 40, 50, 60, 70) for rank in (0, 1)]
-    lines[5:5] = ["eval done in 3 s"]
-    given, _ = of(lines, tmp_path, ranks="median", pauses=(EVALUATED,))
-    assert given.kind.tolist() == [0, 0, 0, 1, 0, 0, 0]
-
-
-def test_clocks_coarser_than_a_line_keep_the_pause(tmp_path: Path) -> None:
-    """Lines with the same time give one row, and the evaluation is in the row that it ends in."""
-    at = [0, 1, 1, 2, 2, 9, 9, 10, 11, 12]
-    lines = [f"at {each} step {n} timer 0.5" for n, each in enumerate(at)]
-    lines[5:5] = ["eval done in 3 s"]
-    given, _ = of(lines, tmp_path, CLOCK.replace(b" timer <training_seconds>", b" timer 0.5"), pauses=(EVALUATED,))
-    assert given.seconds.tolist() == [1.0, 1.0, 7.0, 1.0, 1.0, 1.0]
-    assert given.kind.tolist() == [0, 0, 1, 0, 0, 0]
-
-
 def timed(took: Sequence[float], timer: Sequence[float]) -> list[str]:
     at = [sum(took[: n + 1]) for n in range(len(took))]
     return [f"at {each:.3f} step {n} timer {one}" for n, (each, one) in enumerate(zip(at, timer, strict=True))]
@@ -204,11 +145,6 @@ def test_a_stall_that_a_smoothing_timer_spreads_over_records_stays(tmp_path: Pat
     took = [0.0, *[2.0] * 10, 12.0, *[2.0] * 9]
     timer = [2.0] * 11 + [4.0] * 5 + [2.0] * 5
     assert not of(timed(took, timer), tmp_path, CLOCK)[0].kind.any()
-
-
-def test_a_timer_that_contradicts_the_clock_in_every_step_is_not_believed(tmp_path: Path) -> None:
-    took = [0.0, *[2.0] * 10, 62.0, *[2.0] * 9]
-    assert not of(timed(took, [0.1] * 21), tmp_path, CLOCK)[0].kind.any()
 
 
 def enough(lines: Sequence[str], folder: Path, pattern: bytes = STEP, **about: Any) -> Reason | None:
@@ -250,12 +186,6 @@ def test_updates_that_the_loss_scaler_skipped_do_not_count_as_enough(tmp_path: P
 
 def test_equal_steps_of_different_epochs_count_separately(tmp_path: Path) -> None:
     assert enough([f"step 10 of epoch {n}: 1.0 s" for n in range(6)], tmp_path) is None
-
-
-def test_speeds_alone_need_five_records(tmp_path: Path) -> None:
-    lines = [f"step {10 * n}: 0.01 per s" for n in range(1, 6)]
-    found = enough(lines, tmp_path, SPEED, case={})
-    assert found == Reason("too_short", {"records": 4, "seconds": "?", "needed": 5, "needed_seconds": 30})
 
 
 def test_an_epoch_of_unknown_length_is_long_enough(tmp_path: Path) -> None:

@@ -11,18 +11,13 @@ from typing import Any
 
 import pytest
 from made_logs import clas_dygraph, clock, pytorch_resnet50, seg
-from msgspec.structs import replace
 
-from perfledger.ingest.compute.equations import TOLERANCE, Given, physics
+from perfledger.ingest.compute.equations import TOLERANCE, physics
 from perfledger.ingest.compute.measurement import WITNESSES, Measurement, measured
-from perfledger.ingest.read.beside import PathFacts
-from perfledger.ingest.read.run_json import of_log
-from perfledger.ingest.record.run_facts import facts_of
 from perfledger.parsers.engine.read import read
 from perfledger.schema.records import Figure, NoFigure, Witness
 
 ONE = {"devices": 1, "batch_size": 16, "nodes": 1}
-RAW_LOGS = Path(__file__).resolve().parents[2] / "raw_logs"
 
 
 def measure(lines: Sequence[str], folder: Path, case: dict[str, Any] | None = None) -> Measurement:
@@ -82,14 +77,6 @@ def test_a_clock_that_contradicts_withholds_only_the_headline(second: float, tmp
     assert isinstance(headline, NoFigure)
     assert (headline.reason.code, headline.reason.args["witness"]) == ("withheld", "clock")
     assert isinstance(found.figures["median"], Figure)
-
-
-def test_an_evaluation_between_two_lines_does_not_contradict_the_speed(tmp_path: Path) -> None:
-    lines = pytorch_resnet50([(i, 32.0) for i in range(60)], second=0.5)
-    late = [f"DLL {clock(0.5 * i + 400)} - Epoch: 0 Iteration: {i}  train.loss : 5.8 None "
-        f"train.compute_ips : 32.00 images/s "
-            f"train.total_ips : 32.00 images/s train.lr : 0.1" for i in range(60, 100)]  # fmt: skip
-    assert witness(measure([*lines, *late], tmp_path), "clock").verdict == "agrees"
 
 
 def test_a_clock_of_whole_seconds_is_too_coarse_for_a_short_run(tmp_path: Path) -> None:
@@ -154,19 +141,6 @@ def test_speed_times_seconds_is_the_batch_size(tmp_path: Path) -> None:
     assert isinstance(wrong.headline, NoFigure)
     # The wrong batch size is the cause.
     assert wrong.headline.reason.args["witness"] == "arithmetic"
-
-
-@pytest.mark.parametrize(("batch", "verdict"), [(8, "silent"), (512, "disagrees")])
-def test_an_update_takes_at_least_one_batch(batch: int, verdict: str, tmp_path: Path) -> None:
-    """64 samples per step are eight batches of 8, and an eighth of a batch of 512."""
-    lines = [
-        f"[2026-11-20 10:{n // 30:02}:{2 * n % 60:02},000] [    INFO] - loss: 3.25, global_step: {n}, "
-        "interval_runtime: 2.0000, interval_samples_per_second: 32.000, interval_steps_per_second: 0.500, epoch: 0.1"
-        for n in range(1, 60)
-    ]
-    found = measure(lines, tmp_path, {"devices": 1, "batch_size": batch, "nodes": 1})
-    assert witness(found, "arithmetic").verdict == verdict
-    assert isinstance(found.headline, Figure) == (verdict == "silent")
 
 
 @pytest.mark.parametrize(
@@ -313,35 +287,6 @@ def test_several_devices_may_share_a_batch(devices: int, batch: int, steps: int,
     assert isinstance(found.headline, NoFigure) == (verdict == "disagrees")
 
 
-def test_tensor_parallelism_explains_a_smaller_batch(tmp_path: Path) -> None:
-    lines = trainer(resumed=0)
-    lines.insert(0, "Process rank: 0, world size: 6, device: cuda:0")
-    lines[-1:] = [f" 10%|#    | {step}/40 [00:{step}<06:46,  1.00s/it]" for step in range(10, 40)]
-    assert witness(measure(lines, tmp_path, {"tensor_parallel": 2}), "arithmetic").verdict == "silent"
-
-
-def test_a_bar_whose_end_is_missing_does_not_excuse_a_faster_summary(tmp_path: Path) -> None:
-    """The epoch of the summary shows that the run is complete, so the two contradict each other."""
-    lines = trainer(resumed=0)
-    lines[1:1] = ["  Num examples = 640", "  Num Epochs = 1"]
-    lines[-1:-1] = [f" 10%|#    | {step}/40 [00:{2 * step:02}<06:46,  2.00s/it]" for step in range(1, 21)]
-    found = measure(lines, tmp_path, {**ONE, "devices": 4})
-    assert witness(found, "summary").verdict == "disagrees"
-    assert isinstance(found.headline, NoFigure)
-
-
-def test_a_summary_that_counts_earlier_training_does_not_contradict_the_rest(tmp_path: Path) -> None:
-    lines = trainer(resumed=20)
-    bar = [f" 10%|#    | {step}/40 [00:{2 * (step - 20):02}<06:46,  2.00s/it]" for step in range(21, 40)]
-    lines[-1:-1] = [*bar, lines[-2]]
-    found = measure(lines, tmp_path, {**ONE, "devices": 4})
-    assert isinstance(found.headline, Figure)
-    assert (found.rule, found.headline.value) == ("sustained", 8.0)
-    silent = witness(found, "summary").reason
-    assert silent is not None
-    assert silent.code == "resumed"
-
-
 def framed(speed: float) -> list[str]:
     """Return MLPerf's events of 1600 samples in 100 s, with MXNet's speeds between them."""
 
@@ -387,15 +332,6 @@ def test_the_trainers_counter_is_compared_with_steps_times_batch(tmp_path: Path)
     assert (wrong.verdict, wrong.value, wrong.against) == ("disagrees", 39 * 128, 39 * 256)
 
 
-def test_lines_written_in_one_burst_after_the_run_contradict_their_speeds(tmp_path: Path) -> None:
-    """Even a clock of whole seconds shows that 20 records of 20 s cannot fit into two seconds."""
-    lines = [
-        f"[2026/11/20 13:00:0{i // 12}] ppcls INFO: {each.partition('INFO: ')[2]}"
-        for i, each in enumerate(clas_dygraph([(1, 10 * i, 8.0) for i in range(1, 21)]))
-    ]
-    assert witness(measure(lines, tmp_path), "clock").verdict == "disagrees"
-
-
 @pytest.mark.parametrize("devices", [None, 8])
 def test_the_batch_of_the_job_does_not_contradict_a_speed_per_device(devices: int | None, tmp_path: Path) -> None:
     """Each device trains 8192 tokens per step in 1.2 s. The time per step follows only if `devices` is known."""
@@ -415,18 +351,6 @@ def test_the_batch_of_the_job_does_not_contradict_a_speed_per_device(devices: in
     assert witness(found, "clock").verdict == ("agrees" if devices else "silent")
 
 
-def test_the_batch_of_the_job_does_not_contradict_the_tokens_of_one_device(tmp_path: Path) -> None:
-    """A device trains 4,096 tokens/s × 2 s = 8,192 of the 65,536 tokens of a step."""
-    lines = [
-        f"completed step: {step}, seconds: 2.000, TFLOP/s/device: 134.924, Tokens/s/device: 4096.000, "
-        "total_weights: 65536, loss: 10.375"
-        for step in range(30)
-    ]
-    found = measure(lines, tmp_path, {"tokens_per_step": 65536})
-    assert isinstance(found.headline, Figure)
-    assert (found.headline.value, found.headline.scope) == (pytest.approx(4096), "device")
-
-
 def test_a_speed_above_the_peak_of_the_device_is_withheld(tmp_path: Path) -> None:
     """A burst of epoch tags after a real run on eight V100 gave 600,232,210 images/s."""
     case = {**ONE, "devices": 8, "model": "ResNet-50 v1.5", "hardware": "V100-SXM2-16GB", "precision": "amp"}
@@ -438,22 +362,6 @@ def test_a_speed_above_the_peak_of_the_device_is_withheld(tmp_path: Path) -> Non
     # Training takes 24.6 GFLOP per image, and each of the eight devices computes 125 TFLOP/s.
     assert real.against == pytest.approx(24.6e9 * 10_935 / 8 / 1e12, rel=1e-6)
     assert real.value == 125
-
-
-def test_a_speed_per_device_needs_no_number_of_devices(tmp_path: Path) -> None:
-    case = {"model": "ResNet-50 v1.5", "hardware": "V100-SXM2-16GB", "precision": "amp"}
-    found = measure(steady(speed=1_000.0, second=16 / 1_000.0), tmp_path, ONE)
-    assert isinstance(found.headline, Figure)
-    of_device = replace(found.headline, scope="device")
-    (session,) = read(tmp_path / "train.log").sessions
-    for known in (case, {**case, "devices": 8}):
-        sides = physics.sides(Given(session, known, of_device, found.given))
-        assert sides.printed == pytest.approx(24.6e9 * 1_000 / 1e12, rel=1e-6)
-
-
-def test_an_unknown_device_is_limited_by_the_peak_of_the_fastest(tmp_path: Path) -> None:
-    case = {**ONE, "model": "ResNet-50 v1.5"}
-    assert witness(measure(steady(speed=3e6, second=16 / 3e6), tmp_path, case), "physics").verdict == "disagrees"
 
 
 def test_fp32_is_limited_by_the_peak_of_tf32(tmp_path: Path) -> None:
@@ -470,56 +378,6 @@ def test_flops_of_a_transformer_follow_from_its_shape() -> None:
     assert physics.flops_of_sample(case, "tokens/s") == pytest.approx(expected / 128)
     assert physics.flops_of_sample({"model": "BERT-base"}, "sequences/s") is None
     assert physics.flops_of_sample({"model": "unheard of"}, "images/s") is None
-
-
-_STAMP = re.compile(rb"(20\d\d)([-/])(\d\d)[-/](\d\d)([ T])(\d\d:\d\d:\d\d)((?:[.,]\d+)?)")
-_UNIX = re.compile(rb'(?<="timestamp": ")\d{10}\.\d+')
-
-
-def scaled(text: bytes, scale: float) -> bytes:
-    """Return the log with its times stretched by a factor, and printed with as many digits."""
-    start: list[float] = []
-
-    def later(seconds: float) -> float:
-        start.append(seconds)
-        return start[0] + scale * (seconds - start[0])
-
-    def stamp(found: re.Match[bytes]) -> bytes:
-        year, sign, month, day, between, time, rest = (each.decode() for each in found.groups())
-        at = dt.datetime.fromisoformat(f"{year}-{month}-{day} {time}").replace(tzinfo=dt.UTC).timestamp()
-        moved = dt.datetime.fromtimestamp(later(at + float("0" + rest.replace(",", ".") if rest else 0)), dt.UTC)
-        digits = f"{rest[0]}{moved.microsecond:06}"[: len(rest)] if rest else ""
-        return f"{moved:%Y{sign}%m{sign}%d}{between}{moved:%H:%M:%S}{digits}".encode()
-
-    return (
-        _UNIX.sub(lambda found: f"{later(float(found[0])):.6f}".encode(), text)
-        if _UNIX.search(text)
-        else _STAMP.sub(stamp, text)
-    )
-
-
-def of_log_at(path: Path, case_of: Path) -> Measurement:
-    (session,) = read(path).sessions
-    merged = facts_of(session, of_log(case_of, "x"), PathFacts("perfledger"))
-    return measured(session, merged.for_rules())
-
-
-LOGS = sorted(each for each in RAW_LOGS.rglob("train.log"))
-
-
-@pytest.mark.parametrize("log", LOGS[::7], ids=lambda each: "/".join(each.parts[-4:-1]))
-def test_a_real_log_whose_clock_is_wrong_by_a_fifth_has_no_figure(log: Path, tmp_path: Path) -> None:
-    found = of_log_at(log, log)
-    assert isinstance(found.figures["sustained"], Figure)
-    before = witness(found, "clock")
-    slow = tmp_path / "train.log"
-    slow.write_bytes(scaled(log.read_bytes(), 1.2))
-    after = of_log_at(slow, log)
-    assert [each.verdict for each in (before, witness(after, "clock"))] in (
-        ["agrees", "disagrees"],
-        ["silent", "silent"],
-    )
-    assert isinstance(after.figures["sustained"], NoFigure if before.verdict == "agrees" else Figure)
 
 
 def test_lines_of_whole_epochs_are_a_summary(tmp_path: Path) -> None:

@@ -182,8 +182,7 @@ def write(state: State) -> Written:
             those before it are complete.
     """
     from perfledger.ingest.common import sources
-    from perfledger.ingest.common.below import refuse_ways_out
-    from perfledger.ingest.common.files import notes, remove_unfinished
+    from perfledger.ingest.common.files import notes, refuse_ways_out, remove_unfinished
     from perfledger.ingest.record import ledger
     from perfledger.ingest.record.kept import passes
     from perfledger.ingest.site.builder import WRITTEN_TO

@@ -16,12 +16,12 @@ from perfledger.ingest.cli.state import (
     NOTHING,
     UNDERSTOOD,
     check_call,
-    is_refused,
     messages_of,
     print_lines,
     state_of,
     status_of,
     table_of,
+    wrong_of,
 )
 from perfledger.ingest.common.errors import UsageError, one_line, printable
 
@@ -90,7 +90,9 @@ def _build(
             print(line)
     messages = messages_of(state, verbose, inputs.out if writes and not strict else None)
     print_lines(messages)
-    if is_refused(state, strict):
+    if strict and (wrong := len(wrong_of(state))):
+        count = f"{wrong} problem{'s' if wrong > 1 else ''}"
+        print(f"ingest: {count}, and --strict was given, so nothing was written", file=sys.stderr)
         return NOTHING
     if not writes:
         return status_of(state)

@@ -75,15 +75,6 @@ def print_lines(messages: Iterable[str]) -> None:
         print(each, file=sys.stderr)
 
 
-def is_refused(state: State, strict: bool) -> bool:
-    """Return whether `--strict` forbids to continue, and print a message if so."""
-    wrong = wrong_of(state)
-    if wrong and strict:
-        count = f"{len(wrong)} problem{'s' if len(wrong) > 1 else ''}"
-        print(f"ingest: {count}, and --strict was given, so nothing was written", file=sys.stderr)
-    return bool(wrong) and strict
-
-
 def status_of(state: State) -> int:
     """Return the exit code of a command that has read these logs."""
     from perfledger.parsers.engine import registry

@@ -1,7 +1,8 @@
-"""Identify files by stamp and hash, and write them: whole or not at all, and only if their bytes change."""
+"""Identify files by stamp and hash; write them only below our folders, whole or not at all, and if bytes change."""
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import stat
@@ -10,7 +11,7 @@ import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import chain
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from perfledger.ingest.common.documents import DocumentError, read_bytes
 
@@ -69,6 +70,28 @@ def is_as_stated(path: Path, sha256: object) -> bool:
         return stamp(path) is not None and (not sha256 or file_hash(path) == sha256)
     except OSError:
         return False
+
+
+def refuse_ways_out(top: Path, names: Iterable[str]) -> None:
+    """Refuse files below `top` if one of their folders is a link, before any of them is written or removed.
+
+    A link in the place of the file itself does no harm: the file replaces it.
+
+    Raises:
+        OSError: a folder is a link.
+        ValueError: a name is absolute, or leads upwards; our own code does not make such names.
+    """
+    parents = {_inside(name).rpartition("/")[0] for name in names}
+    folders = {folder for each in parents - {""} for folder in (PurePosixPath(each), *PurePosixPath(each).parents)}
+    for folder in sorted(folders - {PurePosixPath(".")}):
+        if (top / folder).is_symlink():
+            raise OSError(errno.ELOOP, "is a link, which may lead to files of others: remove it", str(top / folder))
+
+
+def _inside(name: str) -> str:
+    if name.startswith("/") or ".." in name.split("/"):
+        raise ValueError(f"{name} does not lie within our folder")
+    return name
 
 
 def write_if_changed(path: Path, data: bytes) -> bool:

@@ -16,10 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from perfledger.ingest.common.below import refuse_ways_out
 from perfledger.ingest.common.documents import MOST_OF_SITE, DocumentError, read_bytes
 from perfledger.ingest.common.errors import UsageError
-from perfledger.ingest.common.files import write_if_changed
+from perfledger.ingest.common.files import refuse_ways_out, write_if_changed
 from perfledger.ingest.read.objects import ObjectFolder, is_url, object_folder
 from perfledger.schema.records import Run, from_text, text_of
 from perfledger.schema.redaction.redact import redacted

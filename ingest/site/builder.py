@@ -21,10 +21,9 @@ from perfledger import TEMPLATES
 from perfledger.ingest.common import frame
 from perfledger.ingest.common import problems as problem_messages
 from perfledger.ingest.common import words as words_module
-from perfledger.ingest.common.below import refuse_ways_out
 from perfledger.ingest.common.cache import Cache, key_of
 from perfledger.ingest.common.documents import head
-from perfledger.ingest.common.files import write_if_changed
+from perfledger.ingest.common.files import refuse_ways_out, write_if_changed
 from perfledger.ingest.common.project import project
 from perfledger.ingest.common.sources import CODE, own_files
 from perfledger.ingest.common.words import LANGUAGES, Words

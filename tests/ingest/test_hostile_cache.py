@@ -16,8 +16,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from perfledger.ingest.common import below
 from perfledger.ingest.common.cache import _TABLE, Cache, _checksum, packed
+from perfledger.ingest.common.files import refuse_ways_out
 from perfledger.ingest.record.folders import LocalFolder
 from perfledger.ingest.record.kept import Kept, Slimmer
 from perfledger.ingest.site import builder
@@ -216,7 +216,7 @@ def test_a_linked_folder_of_the_ledger_is_refused_with_a_message(mine: Path) -> 
 @pytest.mark.parametrize("name", ["/etc/x", "../x", "en/../../x"])
 def test_a_name_that_leads_out_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="within our folder"):
-        below.refuse_ways_out(tmp_path, [name])
+        refuse_ways_out(tmp_path, [name])
 
 
 @pytest.mark.parametrize(

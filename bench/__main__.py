@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 from tabulate import tabulate
 
-from bench import building, explorer, front_page, nodes, reading, redaction, scale
+from bench import explorer, front_page, nodes, reading, redaction, scale
 from bench.measure import Row
 
 MEASUREMENTS: Mapping[str, Callable[..., list[Row]]] = {
@@ -19,8 +19,6 @@ MEASUREMENTS: Mapping[str, Callable[..., list[Row]]] = {
     "workers": scale.workers,
     "formats": reading.formats,
     "redaction": redaction.redaction,
-    "changes": building.changes,
-    "sizes": building.sizes,
     "phone": front_page.phone,
     "explorer": explorer.explorer,
     "questions": nodes.questions,

@@ -6,6 +6,8 @@ serve to measure time and memory.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import re
@@ -17,7 +19,6 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-from bench.building import _ingest, _mkdocs
 from bench.measure import Row, Used, child
 from bench.reading import _imports
 
@@ -124,6 +125,21 @@ def read_and_record(root: str, out: str, layout: str) -> None:
     assert state.ledger.runs
     ledger.write(state.ledger, state.store)
     build.remember(state)
+
+
+def _ingest(logs: str, out: str, layout: str = "perfledger") -> None:
+    from perfledger.ingest.cli import main
+
+    with contextlib.redirect_stdout(io.StringIO()):
+        code = main([logs, "--out", out, "--layout", layout])
+    assert code < 2, code
+
+
+def _mkdocs(folder: str) -> None:
+    from mkdocs.__main__ import cli
+
+    os.chdir(folder)
+    cli(["build", "--strict", "--quiet"], standalone_mode=False)
 
 
 def _sources() -> list[SourceLog]:

@@ -19,7 +19,7 @@ class Limits:
     """How many runs have a page of their own.
 
     A run with a page, chart and log costs some 140 ms of a build from nothing (both languages, with MkDocs), another
-    some 10, most of it to read the log: `python -m bench sizes`.
+    some 10, most of it to read the log: `python -m bench scale`.
     """
 
     pages: int = 140

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from perfledger.ingest.compute.chain import intervals_of
-from perfledger.ingest.compute.equations.evaluation import TOLERANCE, Given, Sides, judged
-from perfledger.ingest.compute.intervals import Intervals, shown_steps
+from perfledger.ingest.compute.equations.evaluation import TOLERANCE, Given, Sides
+from perfledger.ingest.compute.intervals import Intervals
 from perfledger.ingest.compute.kinds import smaller_steps
-from perfledger.ingest.compute.refusals import NoFigureError, no_figure, not_stated
+from perfledger.ingest.compute.refusals import no_figure, not_stated
 from perfledger.ingest.compute.samples import of_short_epochs, samples_per_step, scoped
-from perfledger.parsers.contract.statistics import median
 
 
 def sides(given: Given) -> Sides | None:
@@ -56,27 +55,6 @@ def steps_of_run(given: Given) -> Sides | None:
     line = facts["total_steps"].line if "total_steps" in facts else 0
     arithmetic = f"{steps:g} × {counted:g}"
     return Sides(samples * epochs, steps * counted, "samples", arithmetic, (line, line), rounding)
-
-
-def steps_of_epoch(given: Given) -> Sides | None:
-    """Return the size of the data set, and the samples of the steps of an epoch, which rounds.
-
-    An epoch may leave something out, so that agreement shows no more than a run that reached its end.
-    """
-    table, size = given.intervals, given.case.get("data_set_size")
-    if not size or table.reading.span != "epoch" or not table.prints("steps") or table.prints("samples"):
-        return None
-    if len(table) < 2:
-        return None  # A single one may have been left unfinished.
-    try:
-        # The images of a data set are shared out to all devices.
-        steps, per_step = median(shown_steps(table)), scoped(table.reading, given.case)[0] * _per_step(given, table)
-    except NoFigureError:
-        return None
-    facts = given.session.facts
-    line = facts["data_set_size"].line if "data_set_size" in facts else 0
-    found = Sides(size, steps * per_step, "samples", f"{steps:g} × {per_step:g}", (line, line), 100 / steps)
-    return found if judged("counters", found).verdict == "disagrees" else None
 
 
 def planned_steps(given: Given) -> Sides:

@@ -6,7 +6,6 @@ import numpy as np
 
 from perfledger.ingest.compute.chain import intervals_of
 from perfledger.ingest.compute.equations.evaluation import TOLERANCE, Given, Sides
-from perfledger.ingest.compute.intervals import Intervals
 from perfledger.ingest.compute.kinds import smaller_steps
 from perfledger.ingest.compute.refusals import no_figure, not_stated
 from perfledger.ingest.compute.samples import of_short_epochs, samples_per_step, scoped
@@ -21,37 +20,25 @@ def sides(given: Given) -> Sides | None:
     kept = (steps > 0) & (counted > 0) & ~smaller_steps(table)[1:]
     if not kept.any():
         raise not_stated("counters")
-    per_step, done = _per_step(given, table), steps[kept].sum()
+    multiplier, scope = scoped(table.reading, given.case)
+    if scope != "job":
+        raise not_stated("devices")
+    per_step, done = samples_per_step(given.session, table.reading, given.case) / multiplier, steps[kept].sum()
     first, last = table.lines([0, len(table) - 1])
     arithmetic = f"{per_step:.8g} × {done:.8g}"
     return Sides(float(counted[kept].sum()), float(per_step * done), "samples", arithmetic, (first, last))
 
 
-def _per_step(given: Given, table: Intervals) -> float:
-    """Return samples per step at the printed scope, as the lines state it, else the case."""
-    if table.prints("batch"):
-        return float(np.nanmedian(table.printed["batch"]))
-    multiplier, scope = scoped(table.reading, given.case)
-    if scope != "job":
-        raise not_stated("devices")
-    return samples_per_step(given.session, table.reading, given.case) / multiplier
-
-
 def steps_of_run(given: Given) -> Sides | None:
-    """Return the samples of all epochs, and those of the stated number of steps; each epoch may round by one step.
-
-    A printer of speeds counts the rest that ends a short epoch as a whole batch.
-    """
+    """Return the samples of all epochs, and those of the stated number of steps; each epoch may round by one step."""
     names = ("data_set_size", "total_epochs", "total_steps", "batch_size_of_job")
     if not all(given.case.get(name) for name in names):
         return None
     samples, epochs, steps, batch = (float(given.case[name]) for name in names)
     if (epochs - 1) * samples < steps * batch < (epochs - TOLERANCE["counters"] / 100) * samples:
         return None  # A limit of the steps ends the run within its last epoch.
-    mean, facts = of_short_epochs(given.case, batch), given.session.facts
-    counted, rounding = mean, 100 * epochs * batch / min(samples * epochs, steps * batch)
-    if mean < batch and not given.is_summary and given.intervals.source == "throughput":
-        counted, rounding = batch, 0.0
+    counted, facts = of_short_epochs(given.case, batch), given.session.facts
+    rounding = 100 * epochs * batch / min(samples * epochs, steps * batch)
     line = facts["total_steps"].line if "total_steps" in facts else 0
     arithmetic = f"{steps:g} × {counted:g}"
     return Sides(samples * epochs, steps * counted, "samples", arithmetic, (line, line), rounding)

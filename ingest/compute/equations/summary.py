@@ -79,7 +79,7 @@ def _of_run(given: Given) -> Sides:
     is_untrue = KIND in rules.summaries(session)[0].reading.untrue
     if table.source != "throughput" and reported.value > figure.value and is_untrue:
         raise no_figure("other_mean")
-    speeds = [figure.value, float(table.samples.sum() / table.seconds.sum())]
+    speeds = [figure.value, float(table.samples.sum() / table.seconds.sum()), *_averaged(table)]
     if reported.value > max(speeds) and (why := counts_more(session, given.case)):
         raise NoFigureError(why)
     parts = over_seconds(session, reported)
@@ -104,6 +104,18 @@ def over_seconds(session: Session, reported: Figure) -> Sides | None:
             (line,), arithmetic = records.lines([len(records) - 1]), f"{samples:.10g} / {seconds:.8g}"
             return Sides(samples / seconds, reported.value, reported.unit, arithmetic, (line, line))
     return None
+
+
+def _averaged(table: Intervals) -> list[float]:
+    """Return the mean of the printed speeds, which some trainers print for the whole run: a slow line weighs no more.
+
+    It is above samples over time if steps are uneven. Trainers may leave out the first ones, as the window does, or
+    print the mean of the last epoch.
+    """
+    if table.source != "throughput" or table.reading.running_mean is not None:
+        return []
+    parts = (slice(None), rules.used_records(rules.HEADLINE, table), table.epoch == table.epoch[-1])
+    return [float(np.mean(table.speed[each])) for each in parts]
 
 
 def _since_the_start(table: Intervals) -> float:

@@ -17,6 +17,7 @@ from typing import Any
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
+from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.common.suites import SAMPLES, folded, unit_of_samples
 from perfledger.ingest.compute.repeat_statistics import Statistics, by_host, statistics_of
 from perfledger.ingest.compute.rules import HEADLINE, SUMMARY
@@ -44,7 +45,9 @@ _ORDER = (
 #: Options that are another word for the number of devices, where the network is not cut over them.
 _GROWING = frozenset({"data_parallel"})
 #: Facts that two cases share, in addition to their options, if only their numbers of devices differ.
-_WORKLOAD = ("model", "framework", "hardware", "batch_size", "precision", "unit", "rule", "submitter")
+_WORKLOAD = (
+    "model", "framework", "hardware", "batch_size", "precision", "unit", "rule", "submitter", "version", "round",
+)  # fmt: skip
 #: A run with these metrics counts in the score of its result.
 SCORED = frozenset({"time_to_train"})
 #: Rules that decide which of two results is faster: the house's, the median of the same records, the trainer's summary.
@@ -57,8 +60,6 @@ _BOUND = "physics"
 PLANNED = frozenset({"steps", "epochs"})
 #: So far apart, as a share, the figures of two formats may lie that read the same run.
 ALIKE = 0.02
-#: Conditions that separate results of one case.
-_EDITION = ("version", "round")
 #: Packages whose version is that of the framework, by a part of its name; the first one that is stated counts.
 _PACKAGES: Mapping[str, tuple[str, ...]] = {
     "paddle": ("paddlepaddle-gpu", "paddlepaddle"),
@@ -138,18 +139,20 @@ def _throughput(runs: Sequence[Run]) -> Statistics | None:
 
 def figure(runs: Sequence[Run], rule: str | None = None) -> Statistics | None:
     """Return what repeats give; None where none has a figure, or they are of several formats and unlike."""
-    found = [(value, _host(run)) for run in runs if (value := _value(run, rule)) is not None]
-    if not found or several_formats(runs, rule):
-        return None
-    values, hosts = zip(*found, strict=True)
-    return statistics_of(values, hosts)
+    found = _values(runs, rule)
+    return statistics_of(*zip(*found, strict=True)) if found else None
 
 
 def groups(runs: Sequence[Run], rule: str, metric: str | None = None) -> tuple[tuple[float, ...], ...]:
     """Return the figures of repeats that went well, of throughput or of a metric, a group for each machine."""
-    found = [(value, _host(run)) for run in runs if (value := _of_repeat(run, rule, metric)) is not None]
-    one = found and not several_formats(runs, rule)
-    return tuple(map(tuple, by_host(*zip(*found, strict=True)).values())) if one else ()
+    found = _values(runs, rule, metric)
+    return tuple(map(tuple, by_host(*zip(*found, strict=True)).values())) if found else ()
+
+
+def _values(runs: Sequence[Run], rule: str | None, metric: str | None = None) -> list[tuple[float, str]]:
+    """Return the figure of each repeat that has one, with its machine; empty if formats give unlike figures."""
+    found = [(value, _host(run)) for run in runs if (value := _value(run, rule, metric)) is not None]
+    return found if found and not several_formats(runs, rule) else []
 
 
 def several_formats(runs: Sequence[Run], rule: str | None = None) -> Reason | None:
@@ -164,13 +167,6 @@ def several_formats(runs: Sequence[Run], rule: str | None = None) -> Reason | No
             values[run.format].append(value)
     unlike = any(max(low) * (1 + ALIKE) < min(high) for low, high in pairwise(sorted(values.values(), key=min)))
     return Reason("several_formats", {"formats": ", ".join(sorted(values))}) if unlike else None
-
-
-def _of_repeat(run: Run, rule: str, metric: str | None) -> float | None:
-    if metric is None:
-        return _value(run, rule)
-    stated = run.metrics.get(metric) if run.outcome not in NO_FIGURE and not run.disturbed else None
-    return stated.value if stated else None
 
 
 def by_rule(runs: Sequence[Run], rule: str) -> dict[str, float]:
@@ -205,12 +201,14 @@ def _counted(runs: Sequence[Run]) -> list[Run]:
     return [run for run in counted if not (run.disturbed and keys[id(run)] in calm)]
 
 
-def _value(run: Run, rule: str | None = None) -> float | None:
-    """Return what a run adds to its result: a figure of the whole job, of a run that went well, undisturbed."""
-    if run.disturbed:
+def _value(run: Run, rule: str | None = None, metric: str | None = None) -> float | None:
+    """Return what an undisturbed run that went well adds to its result: a figure of the whole job, or a metric."""
+    if run.disturbed or run.outcome in NO_FIGURE:
         return None
+    if metric:
+        return run.metrics[metric].value if metric in run.metrics else None
     found = run.figure(rule or run.rule)
-    return found.value if found and found.scope == "job" and run.outcome not in NO_FIGURE else None
+    return found.value if found and found.scope == "job" else None
 
 
 #: Problems of logs whose case is uncertain, so that not even an out-of-memory is a result.
@@ -395,8 +393,9 @@ def _fields(over: Statistics | None) -> dict[str, Any]:
 
 def _with_speedups(found: Sequence[Result]) -> list[Result]:
     """Return the results with their speed-up against one device of the same case."""
-    baselines = _baselines(found)
-    return [_with_speedup(each, [found[one] for one in baselines.get(at, ())]) for at, each in enumerate(found)]
+    # Only results of the same workload are compared: the time grows with their number, not with its square.
+    ones = by_key((each for each in found if each.devices == 1 and each.value is not None), _workload)
+    return [_with_speedup(each, _baselines(each, ones.get(_workload(each), ()))) for each in found]
 
 
 def _with_speedup(result: Result, baselines: Sequence[Result]) -> Result:
@@ -414,30 +413,19 @@ def _with_speedup(result: Result, baselines: Sequence[Result]) -> Result:
     )
 
 
-def _baselines(found: Sequence[Result]) -> Mapping[int, Sequence[int]]:
-    """Return by the place of each result those of the one-device results that are its baseline; two are ambiguous.
+def _baselines(result: Result, ones: Sequence[Result]) -> Sequence[Result]:
+    """Return those of the one-device results of its workload that are its baseline; two are ambiguous.
 
-    A result of one device is its own. Otherwise cases must differ in nothing but nodes and devices; options, version
-    and round that only one of them states do not count, but that of the very same options, version and round is first.
+    A result of one device is its own. Options that only one of two states do not count, but that with the very same
+    options is first.
     """
-    known = [(at, each) for at, each in enumerate(found) if each.value is not None]
-    ones: dict[tuple[Any, ...], list[int]] = defaultdict(list)
-    for at, each in known:
-        if each.devices == 1:
-            ones[_workload(each)].append(at)
-    own: dict[int, list[int]] = {}
-    # Only results of the same workload are compared: the time grows with their number, not with its square.
-    for at, each in known:
-        near = [at] if each.devices == 1 else ones.get(_workload(each), [])
-        agreement = {one: _agreement(each, found[one]) for one in near if _differ_in_devices_only(each, found[one])}
-        own[at] = [one for one, score in agreement.items() if score == max(agreement.values())]
-    return own
+    if result.devices == 1:
+        return [result]
+    near = [one for one in ones if _differ_in_devices_only(result, one)]
+    return [one for one in near if _options(one) == _options(result)] or near
 
 
 def _differ_in_devices_only(result: Result, one: Result) -> bool:
-    editions = ((getattr(result, name), getattr(one, name)) for name in _EDITION)
-    if any(mine and other and mine != other for mine, other in editions):
-        return False
     mine, other = _options(result), _options(one)
     return all(mine[name] == other[name] or _same_update(name, result, one) for name in mine.keys() & other.keys())
 
@@ -447,12 +435,6 @@ def _same_update(name: str, result: Result, one: Result) -> bool:
     steps, alone = result.options.get(name), one.options.get(name)
     shared = isinstance(steps, int) and isinstance(alone, int) and steps * (result.devices or 0) == alone
     return name == "accumulation" and shared
-
-
-def _agreement(result: Result, one: Result) -> int:
-    """Return how near a baseline is: equal options count more than an equal version, and that more than the round."""
-    equal = [_options(result) == _options(one), *(getattr(result, name) == getattr(one, name) for name in _EDITION)]
-    return sum(2**place for place, each in enumerate(reversed(equal)) if each)
 
 
 def _workload(result: Result) -> tuple[Any, ...]:

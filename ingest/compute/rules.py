@@ -7,8 +7,6 @@ The house window drops the first fifth of the records, `max(1, n // 5)`, none wh
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 import numpy as np
 from msgspec import UNSET, UnsetType
@@ -33,54 +31,37 @@ SUMMARY = "reported"
 NAMES = ("sustained", "mean", "median", "reported", "paddle", "dlperf")
 
 
+#: Rules that may leave out another number of first records, as `mean:skip=10`.
+_SKIPPING = ("mean", "median", "sustained", "paddle")
+
+
 class RuleError(ValueError):
     """A name that is not a rule."""
 
 
-@dataclass(frozen=True)
-class Rule:
-    """A statistic and its parameters, written `mean`, `mean:skip=10` or `paddle:skip=5`."""
-
-    statistic: str
-    parameters: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        """The written form."""
-        given = ",".join(f"{key}={value}" for key, value in self.parameters.items())
-        return f"{self.statistic}:{given}" if given else self.statistic
-
-
-def parse(name: str) -> Rule:
-    """Return the rule with this written form.
+def parse(rule: str) -> tuple[str, int | None]:
+    """Return the statistic of a rule such as `mean` or `paddle:skip=5`, and how many records it leaves out, if it says.
 
     Raises:
-        RuleError: no such statistic or parameter.
+        RuleError: no such statistic, or it takes no number.
     """
-    statistic, _, given = name.partition(":")
-    pairs = [each.partition("=") for each in given.split(",") if each]
-    known = {"mean": {"skip"}, "median": {"skip"}, "sustained": {"skip"}, "paddle": {"skip"}}
+    statistic, colon, skipped = rule.partition(":skip=")
     if statistic.partition("-")[0] not in NAMES and statistic not in PUBLISHERS:
         raise RuleError(f"no rule {statistic!r}; there are {', '.join((*NAMES, *PUBLISHERS))}")
-    if any(key not in known.get(statistic, set()) or not value.isdigit() for key, _, value in pairs):
-        raise RuleError(
-            f"{name!r}: {statistic} takes {', '.join(known.get(statistic, ())) or 'no parameters'}, whole numbers"
-        )
-    return Rule(statistic, {key: int(value) for key, _, value in pairs})
+    if colon and not (statistic in _SKIPPING and skipped.isdecimal()):
+        raise RuleError(f"{rule!r}: {', '.join(_SKIPPING)} take a whole number, such as mean:skip=10")
+    return statistic, int(skipped) if colon else None
 
 
-def figure(
-    rule: Rule | str, session: Session, case: Facts, given: Intervals | Reason | None = None
-) -> Figure | NoFigure:
+def figure(rule: str, session: Session, case: Facts, given: Intervals | Reason | None = None) -> Figure | NoFigure:
     """Return the figure of a session under a rule, or the reason for its absence.
 
     Args:
-        rule: a rule or its written form.
+        rule: a rule, as `parse` reads it.
         session: what the log states.
         case: facts of the case; `devices`, `nodes`, `batch_size` and `accumulation` are used if a rule needs them.
         given: the session's throughput, or the reason for its absence, if it is computed already.
     """
-    rule = parse(rule) if isinstance(rule, str) else rule
     try:
         with np.errstate(all="ignore"):  # Overflows are detected afterwards.
             found = _computed(rule, session, case, given)
@@ -91,8 +72,8 @@ def figure(
     return found
 
 
-def _computed(rule: Rule, session: Session, case: Facts, given: Intervals | Reason | None) -> Figure:
-    name = rule.statistic
+def _computed(rule: str, session: Session, case: Facts, given: Intervals | Reason | None) -> Figure:
+    name, _ = parse(rule)
     if name == SUMMARY or name.startswith(f"{SUMMARY}-"):
         return _reported(session, case, int(name.removeprefix(f"{SUMMARY}-")) if name != SUMMARY else 1)
     window = OF_FORMATS.get(session.format.id, {}).get(name)
@@ -114,21 +95,22 @@ def figures(session: Session, case: Facts, given: Intervals | Reason | None = No
     return {name: figure(name, session, case, given) for name in (*NAMES, *more)}
 
 
-def used_records(rule: Rule | str, given: Intervals) -> Indices:
+def used_records(rule: str, given: Intervals) -> Indices:
     """Return the indices of the intervals that a rule over them uses, in file order.
 
     Raises:
         NoFigureError: too few intervals.
     """
-    rule = parse(rule) if isinstance(rule, str) else rule
-    if rule.name == HEADLINE:
+    statistic, skip = parse(rule)
+    if rule == HEADLINE:
         used = training(given)
         if len(given) and not len(used):
             raise NoFigureError(too_short(0, 0.0))
         return _at_least(1, used, len(given), 1)
-    skip = rule.parameters.get("skip", 10 if rule.statistic == "paddle" else warm_up(len(given)))
+    if skip is None:
+        skip = 10 if statistic == "paddle" else warm_up(len(given))
     rest = np.arange(len(given))[skip:]
-    if rule.statistic != "paddle":
+    if statistic != "paddle":
         return _at_least(1, rest, len(given), skip + 1)
     trim = max(int(0.05 * len(rest)), 5)
     _at_least(2 * trim + 1, rest, len(given), skip + 2 * trim + 1)
@@ -142,11 +124,11 @@ def _at_least(count: int, indices: Indices, found: int, needed: int) -> Indices:
     return indices
 
 
-def _steady(rule: Rule, given: Intervals) -> Figure:
-    used = used_records(rule, given)
-    if rule.statistic == "median":
+def _steady(rule: str, given: Intervals) -> Figure:
+    used, (statistic, _) = used_records(rule, given), parse(rule)
+    if statistic == "median":
         return _figure(median(given.speed[used]), given, used, f"median of {len(used)}{_factor(given)}")
-    if rule.statistic != "sustained":
+    if statistic != "sustained":
         return _mean(given, used)
     # A printer may state the last batch of each record alone, and not how many samples its steps took.
     if math.isnan(float(given.steps[used].sum())):

@@ -240,7 +240,7 @@ class Publications:
     def _patterns(self) -> tuple[tuple[str, str, str], ...]:
         """The fixed beginning of each pattern, the pattern, and its rule; comparing beginnings first is much faster."""
         return tuple(
-            (re.split(r"[*?[]", each.logs, maxsplit=1)[0], each.logs, rules.parse(each.rule).name)
+            (re.split(r"[*?[]", each.logs, maxsplit=1)[0], each.logs, each.rule)
             for source in self.sources.values()
             for each in source.rules
         )

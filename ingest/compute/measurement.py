@@ -105,7 +105,7 @@ def measured(session: Session, case: Facts, of_records: Collection[str] = ()) ->
     alone, own = Measurement(found, (), given, rules.SUMMARY), found[rules.SUMMARY]
     if not isinstance(own, Figure):
         return alone
-    compared = Given(session, stated, own, given)
+    compared = Given(session, stated, own, given, is_summary=True)
     return _checked(alone, check(compared, OF_FEW if few else OF_SUMMARY))
 
 

@@ -19,6 +19,7 @@ EQUATIONS = (
     Equation("framework", summary.program),
     Equation("counters", counter.sides),
     Equation("counters", counter.steps_of_run),
+    Equation("counters", counter.steps_of_epoch),
     Equation("counters", counter.planned_steps),
     Equation("physics", physics.sides),
 )

@@ -32,12 +32,14 @@ class Given:
         case: facts of the case that do not follow from the intervals themselves.
         figure: the headline.
         found: the intervals, or the reason for their absence.
+        is_summary: whether the figure is the trainer's own, since the intervals give none.
     """
 
     session: Session
     case: Facts
     figure: Figure
     found: Intervals | Reason
+    is_summary: bool = False
 
     @property
     def intervals(self) -> Intervals:

@@ -6,13 +6,14 @@ import math
 
 import numpy as np
 
-from perfledger.ingest.compute.digits import rounding
-from perfledger.ingest.compute.equations.evaluation import Given, Sides, least_alike
+from perfledger.ingest.compute import rules
+from perfledger.ingest.compute.digits import is_as_printed, rounding
+from perfledger.ingest.compute.equations.evaluation import TOLERANCE, Given, Sides, judged, least_alike
 from perfledger.ingest.compute.intervals import TIMED, Intervals, shown_steps
 from perfledger.ingest.compute.refusals import NoFigureError, missing, not_stated
 from perfledger.ingest.compute.samples import TOKENS, UNCOUNTED, samples_per_step, scoped
 from perfledger.ingest.read.facts import CUTS, shares_samples
-from perfledger.parsers.contract import Column
+from perfledger.parsers.contract import Column, Indices
 
 KIND = "arithmetic"
 #: Facts that count the samples of all devices together.
@@ -20,9 +21,9 @@ _OF_JOB = frozenset({"batch_size_of_job", "tokens_per_step"})
 
 
 def sides(given: Given) -> Sides | None:
-    """Return the samples of a step, as the line or the case states them, and its speed times its seconds.
+    """Return the samples of a step, as the line or the case states them, and the speed times the seconds of its line.
 
-    The line in the middle of all ratios counts.
+    The line in the middle counts; if it agrees, those that do not, if the figure is another one without them.
     """
     table = given.intervals
     speed = next((each for each in ("throughput", "restated") if table.prints(each)), None)
@@ -37,11 +38,19 @@ def sides(given: Given) -> Sides | None:
     known = np.isfinite(implied) & np.isfinite(samples) & (samples > 0)
     if not known.any():
         raise not_stated("line_numbers")
-    ratios = np.where(known, implied / samples, np.nan)
+    ratios, (usual_rounding, rounds) = np.where(known, implied / samples, np.nan), _rounding(table, speed)
     middle = int(np.flatnonzero(known)[np.argsort(ratios[known])[known.sum() // 2]])
-    printed, seconds, (number,) = table.printed[speed][middle], table.step_seconds[middle], table.lines([middle])
-    claimed, arithmetic = float(printed * seconds), f"{printed:.8g} × {seconds:.6g} s"
-    return Sides(float(samples[middle]), claimed, "samples", arithmetic, (number, number), _rounding(table, speed))
+    usual = _of_line(table, speed, middle, samples, usual_rounding)
+    if judged(KIND, usual).verdict == "disagrees":
+        return usual
+    odd = np.flatnonzero(np.abs(np.log(ratios)) > np.log1p((TOLERANCE[KIND] + rounds) / 100))
+    # A speed that the format made of the printed one, as of a smaller last batch, contradicts nothing.
+    if _decide(odd, table):
+        odd = np.array([each for each in odd if is_as_printed(table.records, int(table.row[each]), speed)], np.intp)
+    if not _decide(odd, table):
+        return usual
+    worst = int(odd[np.argmax(np.abs(np.log(ratios[odd])))])
+    return _of_line(table, speed, worst, samples, float(rounds[worst]))
 
 
 def _samples(given: Given, table: Intervals, implied: Column) -> Column:
@@ -70,12 +79,33 @@ def _samples(given: Given, table: Intervals, implied: Column) -> Column:
         return samples
 
 
-def _rounding(table: Intervals, speed: str) -> float:
-    """Return the rounding of speed times seconds in percent."""
+def _rounding(table: Intervals, speed: str) -> tuple[float, Column]:
+    """Return the rounding of speed times seconds in percent, and that of each line: small numbers round more."""
     # Seconds that the format computed may be whole numbers by chance.
     timed = next(each for each in TIMED if each in table.printed)
     names = [speed, timed] if timed in table.reading.columns else [speed]
-    return sum(100 * rounding(table.records, name, table.printed[name]) for name in names)
+    usual = {name: 100 * rounding(table.records, name, table.printed[name]) for name in names}
+    shares = (each * np.nanmedian(table.printed[name]) / table.printed[name] for name, each in usual.items())
+    return sum(usual.values()), np.asarray(sum(shares, np.zeros(len(table))))
+
+
+def _of_line(table: Intervals, name: str, at: int, samples: Column, rounds: float) -> Sides:
+    assert table.step_seconds is not None
+    speed, seconds, (number,) = float(table.printed[name][at]), float(table.step_seconds[at]), table.lines([at])
+    arithmetic = f"{speed:.8g} × {seconds:.6g} s"
+    return Sides(float(samples[at]), speed * seconds, "samples", arithmetic, (number, number), rounds)
+
+
+def _decide(odd: Indices, table: Intervals) -> bool:
+    """Return whether the figure depends on lines that contradict themselves: without them it is another one."""
+    used = rules.used_records(rules.HEADLINE, table)
+    is_odd = np.zeros(len(table), np.bool_)
+    is_odd[odd] = True
+    rest = used[~is_odd[used]]
+    if len(rest) in (0, len(used)):
+        return len(rest) == 0
+    speeds = [float(table.samples[each].sum() / table.seconds[each].sum()) for each in (used, rest)]
+    return not least_alike(KIND) <= speeds[0] / speeds[1] <= 1 / least_alike(KIND)
 
 
 def batch(given: Given) -> Sides | None:

@@ -16,7 +16,7 @@ import numpy as np
 from perfledger.ingest.compute import rules
 from perfledger.ingest.compute.digits import rounding
 from perfledger.ingest.compute.equations.clock import claimed_seconds
-from perfledger.ingest.compute.equations.evaluation import HOLDS_MORE, Given, Sides, judged
+from perfledger.ingest.compute.equations.evaluation import HOLDS_MORE, Given, Sides, judged, least_alike
 from perfledger.ingest.compute.intervals import Intervals
 from perfledger.ingest.compute.refusals import NoFigureError, no_figure, not_stated
 from perfledger.ingest.compute.resumed import counts_more
@@ -79,11 +79,15 @@ def _of_run(given: Given) -> Sides:
     is_untrue = KIND in rules.summaries(session)[0].reading.untrue
     if table.source != "throughput" and reported.value > figure.value and is_untrue:
         raise no_figure("other_mean")
-    speeds = [figure.value, float(table.samples.sum() / table.seconds.sum()), *_averaged(table)]
+    whole = float(table.samples.sum() / table.seconds.sum())
+    speeds = [figure.value, whole, *_averaged(table)]
     if reported.value > max(speeds) and (why := counts_more(session, given.case)):
         raise NoFigureError(why)
     parts = over_seconds(session, reported)
     counted = parts is not None and judged("arithmetic", parts).verdict == "agrees"
+    if not counted and reported.value < least_alike(KIND) * (slowest := _over_the_run(session, table)):
+        # Nor can it count more time than the run took.
+        return _against(reported, slowest)
     slow = reported.value < HOLDS_MORE * min(speeds) and reported.value >= HOLDS_MORE * _since_the_start(table)
     nearest = min(speeds, key=lambda each: abs(each - reported.value))
     rounds = 100 * _ROUNDS / reported.value if reported.value < _FEW_DIGITS else 0.0
@@ -104,6 +108,14 @@ def over_seconds(session: Session, reported: Figure) -> Sides | None:
             (line,), arithmetic = records.lines([len(records) - 1]), f"{samples:.10g} / {seconds:.8g}"
             return Sides(samples / seconds, reported.value, reported.unit, arithmetic, (line, line))
     return None
+
+
+def _over_the_run(session: Session, table: Intervals) -> float:
+    """Return the samples of the intervals over the seconds of the run; 0 if these are unknown, or another run's."""
+    of_run = (each for each in session.records if each.reading.span == "run" and len(each) and "seconds" in each)
+    seconds = next((float(each["seconds"][-1]) for each in of_run), math.nan)
+    alone = table.timed and float(table.seconds.sum()) <= seconds / least_alike(KIND)
+    return float(table.samples.sum() / seconds) if alone else 0.0
 
 
 def _averaged(table: Intervals) -> list[float]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from perfledger.parsers.contract import Format, Reading
 from perfledger.parsers.contract.chunk import Chunk, newlines
 from perfledger.parsers.engine.detect import HEAD_CHUNKS, Claim, claims, probes
-from perfledger.parsers.engine.found import NOTHING, Found
+from perfledger.parsers.engine.found import Found
 from perfledger.parsers.engine.openings import Announcement, opening, shape
 from perfledger.parsers.engine.registry import frames
 from perfledger.parsers.engine.scan import CHUNK, Noise, chunks
@@ -203,7 +203,7 @@ class _LogReader:
         anchor = self._last_own(before) if any(self._count(current)) or before.records else 0
         at = opening(self.format, before.text, anchor)
         kept, own = before.text[:at], before.text[at:]
-        current.recent = [before._replace(text=kept, lines=newlines(kept), found=NOTHING, begin=0)]
+        current.recent = [before._replace(text=kept, lines=newlines(kept))]
         return own
 
     def _count(self, current: _OpenSession) -> list[int]:
@@ -242,7 +242,7 @@ class _LogReader:
 
     def _feed(self, current: _OpenSession, chunk: Chunk, begin: int, end: int, pending: _Pending) -> None:
         """Read a stretch of a chunk's text. It belongs to one session, except that its end may belong to the next one."""
-        text, most, firsts, last = chunk.text, NOTHING, list[tuple[Reading, int]](), begin
+        text, most, firsts, last = chunk.text, 0, list[tuple[Reading, int]](), begin
         known: dict[object, Found] = {}  # some readings differ only in their conditions
         for number, parts in pending.items():
             reading = self.tables[number].reading
@@ -252,7 +252,7 @@ class _LogReader:
                 continue
             parts.append(found.without_repeats(reading, chunk))
             self.rows[number] += len(parts[-1])
-            most = max(most, found, key=len)
+            most = max(most, len(found))
             last = max(last, int(found.ends[-1]))
             if number < len(self.format.readings):
                 current.trained = True
@@ -260,7 +260,7 @@ class _LogReader:
         if begin < end:
             whole = (begin, end) == (0, len(text))
             part, lines = (text, chunk.lines) if whole else (text[begin:end], newlines(text, begin, end))
-            current.take(Piece(part, lines, chunk.distinct, len(most), tuple(firsts), last - begin, most, begin))
+            current.take(Piece(part, lines, chunk.distinct, most, tuple(firsts), last - begin))
 
     def _close(self, current: _OpenSession, number: int) -> Session:
         """Close the session, which has the records that are found so far."""

@@ -12,12 +12,9 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
-import numpy as np
-
 from perfledger.parsers.contract import Fact, Format, Reading
 from perfledger.parsers.contract.clue import Clue
 from perfledger.parsers.contract.conditions import Condition
-from perfledger.parsers.engine.found import NOTHING, Found
 from perfledger.parsers.engine.outcome import Message, may_say, message
 from perfledger.schema.distinct_lines import distinct_lines
 
@@ -79,8 +76,6 @@ class Piece(NamedTuple):
         records: number of records.
         firsts: position of the first record of each reading.
         last: position after the last record of any reading; 0 if it has none.
-        found: records, if they are known; their positions count from the start of the chunk.
-        begin: position of the stretch in the chunk.
     """
 
     text: bytes
@@ -89,12 +84,10 @@ class Piece(NamedTuple):
     records: int = 0
     firsts: tuple[tuple[Reading, int], ...] = ()
     last: int = 0
-    found: Found = NOTHING
-    begin: int = 0
 
 
 def joined(pieces: Sequence[Piece]) -> Piece:
-    """Join consecutive pieces; the result of several pieces does not contain their single records."""
+    """Join consecutive pieces."""
     if len(pieces) == 1:
         return pieces[0]
     begins = list(accumulate((len(each.text) for each in pieces[:-1]), initial=0))
@@ -155,9 +148,7 @@ class StatementCollector:
         if self._head is not None:
             self._head.append(piece)
         elif self._likely.facts(piece.distinct) or (not self._end_line and self._likely.end(piece.distinct)):
-            mostly_records = self._trained and b"\r" not in text and 2 * len(piece.found) > piece.lines
-            searched = _without_records(piece, line) if mostly_records else (text, range(line, self._next + 1))
-            self._search(*searched, piece.distinct, self._trained_from(piece))
+            self._search(text, line, piece.distinct, self._trained_from(piece))
         self._trained |= piece.records > 0
         if self._head is not None and sum(len(each.text) for each in self._head) >= HEAD:
             self._search_head()
@@ -181,7 +172,7 @@ class StatementCollector:
         head, self._head = joined(self._head or []), None
         self._find_clues(head.text, head.distinct)
         trained, self._trained = self._trained, False
-        self._search(head.text, range(self._line, self._next + 1), head.distinct, self._trained_from(head))
+        self._search(head.text, self._line, head.distinct, self._trained_from(head))
         self._trained = trained
 
     def _stated(self) -> dict[str, Quoted]:
@@ -214,7 +205,7 @@ class StatementCollector:
         found = [at for each, at in piece.firsts if each.span != "run" and each not in unmet]
         return min(found, default=len(piece.text))
 
-    def _search(self, text: bytes, numbers: Sequence[int], distinct: bytes, after: int | None) -> None:
+    def _search(self, text: bytes, line: int, distinct: bytes, after: int | None) -> None:
         """Search a text for facts and for the program's last line.
 
         From `after` on, another value is of another run. Before it the last value counts: programs print a configuration
@@ -223,7 +214,7 @@ class StatementCollector:
 
         Args:
             text: the text.
-            numbers: the numbers of its lines.
+            line: the number of its first line.
             distinct: its distinct lines.
             after: position of the first record of training; None before the first record.
         """
@@ -232,44 +223,29 @@ class StatementCollector:
             key = (fact.name, fact.where)
             known = self._facts.get(key)
             may_change = known is not None and known[0] is fact and after != 0 and not fact.first
-            if (known is None or may_change) and (found := _quoted(fact, text, numbers, after)):
+            if (known is None or may_change) and (found := _quoted(fact, text, line, after)):
                 known = self._facts[key] = (fact, found)
             if after is None or not known or known[0] is not fact or fact.where or fact.first or self._restated:
                 continue
             later = (distinct_lines(text[after:]) if after else distinct) if later is None else later
             if fact.may_stand_in(later):
-                self._restate(known, text, numbers, after)
+                self._restate(known, text, line, after)
         likely = None if self._end_line else self._likely.end(distinct)
         if likely and (end := likely.regex.search(text)):
-            self._end_line = numbers[text.count(b"\n", 0, end.start())]
+            self._end_line = line + text.count(b"\n", 0, end.start())
 
-    def _restate(self, stated: tuple[Fact, Quoted], text: bytes, numbers: Sequence[int], after: int) -> None:
+    def _restate(self, stated: tuple[Fact, Quoted], text: bytes, line: int, after: int) -> None:
         fact, known = stated
         # Some programs print a fact in each record: the same value is not another run.
         values = {printed: fact.value(printed) for printed in {match[1] for match in fact.regex.finditer(text, after)}}
         others = {printed: value for printed, value in values.items() if value not in (None, known.value)}
         if others:
             match = next(each for each in fact.regex.finditer(text, after) if each[1] in others)
-            line = numbers[text.count(b"\n", 0, match.start(1))]
-            self._restated = Restated(fact.name, known, Quoted(others[match[1]], line))
+            second = Quoted(others[match[1]], line + text.count(b"\n", 0, match.start(1)))
+            self._restated = Restated(fact.name, known, second)
 
 
-def _without_records(piece: Piece, line: int) -> tuple[bytes, Sequence[int]]:
-    """Return the lines of a piece without a record, and their numbers; all lines if a record spans several lines."""
-    ends = np.flatnonzero(np.frombuffer(piece.text, np.uint8) == ord("\n"))
-    of_records = np.searchsorted(ends, piece.found.begins - piece.begin)
-    if (of_records != np.searchsorted(ends, piece.found.ends - piece.begin - 1)).any():
-        return piece.text, range(line, line + piece.lines + 1)
-    free = np.ones(len(ends) + 1, dtype=np.bool_)
-    free[of_records] = False
-    others = np.flatnonzero(free)
-    begins = np.append(-1, ends)[others] + 1
-    stops = np.append(ends, len(piece.text))[others]
-    spans = zip(begins.tolist(), stops.tolist(), strict=True)
-    return b"\n".join(piece.text[begin:end] for begin, end in spans), (others + line).tolist()
-
-
-def _quoted(fact: Fact, text: bytes, numbers: Sequence[int], after: int | None) -> Quoted | None:
+def _quoted(fact: Fact, text: bytes, line: int, after: int | None) -> Quoted | None:
     """Return a fact's last value before `after`, else its first value, with its line.
 
     Return None if the first match has no valid value.
@@ -282,5 +258,5 @@ def _quoted(fact: Fact, text: bytes, numbers: Sequence[int], after: int | None) 
         if value is None and not found:
             return None
         if value is not None and (not found or value != found.value):
-            found = Quoted(value, numbers[text.count(b"\n", 0, match.start(1))])
+            found = Quoted(value, line + text.count(b"\n", 0, match.start(1)))
     return found

@@ -51,8 +51,8 @@ _BY_LABEL = {
 }
 #: Pattern of the unit after a number, by column.
 _BY_UNIT = {
-    "throughput": r"(?:img|image|sample|example|tok|token|seq|sequence|word|sentence|frame)?s?(?:/|_per_| per )s(?:ec(?:ond)?)?\b",
-    "steps_per_second": r"(?:it|iter|step|batch)(?:s|es)?/s(?:ec)?\b",
+    "steps_per_second": r"(?:it|iter|step|batch|update)(?:s|es)?/s(?:ec)?\b",
+    "throughput": r"[a-z]*(?:/|_per_| per )s(?:ec(?:ond)?)?\b",
     "step_seconds": r"(?:m?s|sec)/(?:it|iter|iteration|step|batch|update)\b|(?:ms|us|s|sec|seconds)\b(?!/)",
     "memory": r"[GMK]i?B\b",
     "flops": r"TFLOPs?\b",
@@ -178,11 +178,13 @@ def _guess(before: str, after: str, printed: Sequence[str], kind: str, previous:
         return f"total_{previous}s"
     words = _WORD.findall(re.sub(r"\([a-zA-Z/]+\)", "", before))
     label = words[-1].lower() if words else ""
+    found = next((name for name, pattern in _BY_LABEL.items() if re.fullmatch(pattern, label)), SKIPPED)
     short = _SHORTENED.match(after)
     for name, pattern in _BY_UNIT.items():
         if re.match(rf" ?(?:{pattern})", after[short.end() :] if short and name == "throughput" else after):
-            return name if name != "step_seconds" or not re.search(r"eta|elapsed|total", before.lower()) else SKIPPED
-    found = next((name for name, pattern in _BY_LABEL.items() if re.fullmatch(pattern, label)), SKIPPED)
+            if name == "step_seconds" and re.search(r"eta|elapsed|total", before.lower()):
+                return SKIPPED
+            return found if name == "step_seconds" and found == "reader_seconds" else name
     if found in _WITH_UNIT and _OTHER_UNIT.match(after):
         return SKIPPED
     whole = all(re.fullmatch(r"[0-9]+", each) for each in printed)

@@ -104,6 +104,8 @@ def test_a_corrected_name_is_not_also_that_of_its_proposal(project: Path, log: P
         ('{{"step": {n}, "time": 1.{n}}}', '{{"step": {step}, "time": {step_seconds}}}'),
         ('{{"step": {n}, "took_ms": 1.{n}}}', '{{"step": {step}, "took_ms": {step_seconds:in ms}}}'),
         ("step {n} time (ms): 1.{n}", "step {step} time (ms): {step_seconds:in ms}"),
+        # The unit of a wait for data is that of a step, too, and any count per second is a speed.
+        ("step {n} 9{n} utt/s data 0.{n} s", "step {step} {throughput} utt/s data {reader_seconds:s}"),
     ],
 )
 def test_units_without_a_conversion_are_not_read_as_other_units(line: str, template: str, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from perfledger.ingest.published.declarations import Report
 from perfledger.ingest.published.publications import Published
 from perfledger.ingest.site import addresses
 from perfledger.ingest.site.model import Site, Suite
+from perfledger.ingest.site.options import joined
 from perfledger.ingest.site.render.table import Cell, Entry, Table, cell
 from perfledger.ingest.site.reproduce import command_of
 from perfledger.ingest.site.table_of import ColumnOf, table_of
@@ -89,16 +90,16 @@ def _selects(choices: Mapping[str, str], case: PlanCase) -> bool:
 
 def _name(row: RecipeRow) -> Cell:
     page = addresses.section(row.page, "reproduce") if row.page else None
-    return cell(row.plan.recipe, page, row.plan.framework, described(row.plan))
+    return cell(row.plan.recipe, page, joined((row.plan.framework, described(row.plan))))
 
 
 def described(plan: Plan) -> Bilingual:
-    """Return the recipe's own words; they are English in both languages unless all of them have Chinese."""
+    """Return the recipe's own words; a Chinese page quotes the English ones unless all of them have Chinese."""
     title, known = plan.title.rstrip("."), chinese()
     texts = [" ".join(each.split()) for each in (plan.text, plan.notes) if each]
     first, *rest = known["title"].get(title, ""), *(known["text"].get(each, "") for each in texts)
     english = " ".join([f"{title}.", *texts])
-    return Bilingual(english, f"{first}。{''.join(rest)}" if first and all(rest) else english)
+    return Bilingual(english, f"{first}。{''.join(rest)}" if first and all(rest) else f"“{english}”")
 
 
 def noted(run: Run) -> Text | None:

@@ -71,7 +71,7 @@ def test_a_recipe_is_a_row_with_a_command_for_each_number_of_machines() -> None:
 
 def test_what_every_recipe_of_a_page_says_has_chinese_and_no_more() -> None:
     found = plans.found([ROOT / "raw_logs"]).by_recipe.values()
-    assert [each.recipe for each in found if recipe_tables.described(each).zh == recipe_tables.described(each).en] == []
+    assert [each.recipe for each in found if recipe_tables.described(each).zh.startswith("“")] == []
     chinese = tomllib.loads((TEMPLATES / "recipes.zh.toml").read_text("utf-8"))
     said = {" ".join(text.split()) for each in found for text in (each.text, each.notes) if text}
     assert (set(chinese["title"]), set(chinese["text"])) == ({each.title for each in found}, said)
@@ -87,7 +87,7 @@ def test_notes_of_our_runs_have_chinese_and_those_of_others_stay_as_they_are() -
 
 def test_a_recipe_without_chinese_is_shown_in_english() -> None:
     told = recipe_tables.described(builders.plan("a", title="Trainer of ours", text="Read the manual.", notes=""))
-    assert told.en == told.zh == "Trainer of ours. Read the manual."
+    assert (told.en, told.zh) == ("Trainer of ours. Read the manual.", "“Trainer of ours. Read the manual.”")
 
 
 def test_cases_with_runs_are_not_listed_again() -> None:

@@ -25,7 +25,6 @@ SHARE = 9
 #: Markers by the fixtures of a `conftest.py` that a test asks for, directly or through others.
 FIXTURES: Mapping[str, str] = {
     "browser": "browser",
-    "hostile_site": "slow",
     "large": "slow",
     "planted_site": "slow",
     "published": "slow",
@@ -93,7 +92,6 @@ FILES: Mapping[str, str] = {
 }
 #: Markers of single functions.
 FUNCTIONS: Mapping[str, str] = {
-    "test_the_good_logs_are_published_among_all_bad_inputs": "slow",
     "test_a_smoke_run_has_few_iterations_and_is_not_published": "host",
     "test_a_very_long_line_does_not_fill_the_memory": "slow",
     "test_cut_file_yields_no_other_number": "sweep",

@@ -40,9 +40,6 @@ REFUSED = 2
 STOPPED = 130
 
 
-# --- The order of runs ------------------------------------------------------------------------------------------------
-
-
 def rounds(firsts: Sequence[PlannedRun], seed: int, is_wanted: Callable[[Path, int], bool]) -> Iterator[PlannedRun]:
     """Yield repeats of all cases, round by round in random order, so that heat, page cache and drift affect all alike.
 
@@ -69,9 +66,6 @@ def _repeat(first: PlannedRun, later: int) -> PlannedRun:
     return structs.replace(
         first, folder=first.folder.parent / str(number), record=structs.replace(first.record, repeat=number)
     )
-
-
-# --- Repeats until the interval is narrow -----------------------------------------------------------------------------
 
 
 class Wanted(Struct, frozen=True):
@@ -151,9 +145,6 @@ def _number(path: str) -> int:
     """Return the number of a repeat from the path of its log, `case/3/train.log`."""
     name = Path(path).parent.name
     return int(name) if name.isdecimal() else 0
-
-
-# --- Running them -----------------------------------------------------------------------------------------------------
 
 
 def run_all(runs: Iterable[PlannedRun], cool_down_seconds: int, target: AnyTarget, supervision: Supervision) -> int:

@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
+from perfledger.runners.display import complain
 from perfledger.runners.folders import LAUNCH_JSON, RUN_JSON, Facts, Launch
 from perfledger.runners.ingest_link import count_records, is_empty, log_figures, shortfall
 from perfledger.runners.job import PlannedRecord, RunnerError, SourceRecord
@@ -153,6 +154,9 @@ def finish(folder: Path, launch: Launch, lost: str = "") -> FiguresFound:
 
 def _clear_up(folder: Path) -> None:
     shutil.rmtree(folder / INCOMING, ignore_errors=True)
+    if (folder / INCOMING).exists():  # A container wrote files as root. The run is still finished.
+        what = f"the run is finished, but {INCOMING} in it cannot be removed; remove it as root"
+        complain(RunnerError(f"{folder}: {what}"))
     try:
         # Last, so that an interrupted clearing up is noticed and repeated.
         (folder / LAUNCH_JSON).unlink(missing_ok=True)

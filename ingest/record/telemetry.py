@@ -37,10 +37,8 @@ from perfledger.schema.vocabulary import METRICS
 #: The name that our own runs give it; a file of that name that is not understood is a problem.
 NAME = "telemetry.csv"
 _LOG_ENDING = re.compile(r"(?:\.(?:log|txt|out|err|csv|mem|dmon|smi|dat))+$", re.IGNORECASE)
-_WORDS = r"(?:telemetry|gpus?|nvidia|nvsmi|smi|dmon|memory|mem|power|util|utilization|utilisation|monitor|usage|stats?)"
 #: Names of programs that sample devices, anywhere in the name of a file.
 _OF_DEVICES = re.compile(r"(?:^|[._-])(?:gpus?|nvidia|nvsmi|smi|dmon|dcgmi?)(?=[._-])", re.IGNORECASE)
-_DECORATION = re.compile(rf"(?:^|[._-]){_WORDS}(?=[._-]|$)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -112,11 +110,6 @@ def stem(name: str) -> str:
     return _LOG_ENDING.sub("", plain_name(name))
 
 
-def bare(name: str) -> str:
-    """Return the stem without the words for telemetry: `case_gpu.csv` is `case`, `gpu.csv` is empty."""
-    return _LOG_ENDING.sub("", _DECORATION.sub("", stem(name))).strip("._-")
-
-
 @dataclass
 class _RunData:
     """A run, the telemetry that belongs to it, and problems of telemetry."""
@@ -149,8 +142,8 @@ def attach(logs: Sequence[tuple[Input, list[Run]]], files: Sequence[File], hashe
         by_folder[given.folder] += data[at]
         by_name[given.folder, stem(given.path.name)].append(at)
     for file in files:
-        folder, name = file.given.folder, file.given.path.name
-        named = [at for each in {stem(name), bare(name)} for at in by_name.get((folder, each), ())]
+        folder = file.given.folder
+        named = by_name.get((folder, stem(file.given.path.name)), [])
         is_named = len(named) == 1
         runs = data[named[0]] if is_named else by_folder[folder]
         owner = _owner(runs) if is_named or not telemetry_by_id(file.format_id).peaks else None

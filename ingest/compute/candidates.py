@@ -15,7 +15,6 @@ from perfledger.ingest.common import numbers
 from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.compute import comparison, results
 from perfledger.ingest.compute.comparison import Candidate, LeftOut, Verdict, Workload
-from perfledger.ingest.compute.comparison_levels import DEFAULT, Level
 from perfledger.ingest.compute.contrast import Measured
 from perfledger.schema.records import Result, Run
 from perfledger.schema.vocabulary import PRECISION_GROUPS, precision_group
@@ -80,24 +79,22 @@ def sections(rows: Sequence[Result]) -> list[Section]:
     return [(hardware, groups[place], tuple(found[hardware, place])) for hardware, place in sorted(found)]
 
 
-def places(suite: Grouping, rows: Sequence[Result], level: Level = DEFAULT) -> list[list[Result]]:
-    """Return rows by variant of the model, and number of machines and devices; at the loosest level machines differ."""
+def places(suite: Grouping, rows: Sequence[Result]) -> list[list[Result]]:
+    """Return rows by variant of the model, and number of machines and devices."""
 
     def place(row: Result) -> tuple[str, int, int]:
-        return suite.variant(row), 0 if level == "everything" else row.nodes or 1, row.devices or 0
+        return suite.variant(row), row.nodes or 1, row.devices or 0
 
     found = by_key(rows, place)
     return [found[key] for key in sorted(found)]
 
 
-def verdicts(runs: Runs, suite: Grouping, place: Sequence[Result], level: Level = DEFAULT) -> list[JudgedCase]:
+def verdicts(runs: Runs, suite: Grouping, place: Sequence[Result]) -> list[JudgedCase]:
     """Return the cases of a place, each with its verdict on frameworks; the first speaks for the place."""
-    return judged(runs, suite, comparison.cases(place, suite.row_key, level), level)
+    return judged(runs, suite, comparison.cases(place, suite.row_key))
 
 
-def judged(
-    runs: Runs, suite: Grouping, cases: Sequence[list[Result]], level: Level = DEFAULT, *, axis: str = "framework"
-) -> list[JudgedCase]:
+def judged(runs: Runs, suite: Grouping, cases: Sequence[list[Result]], axis: str = "framework") -> list[JudgedCase]:
     """Return cases of one place with their verdicts, and with the results of other cases that each leaves out.
 
     First is the case that most entrants ran, then that with the largest batch size, then the fastest.
@@ -110,14 +107,14 @@ def judged(
     found: list[JudgedCase] = []
     for number, (rows, case) in enumerate(zip(cases, of_cases, strict=True)):
         others = [each for other, each in by_speed if other != number]
-        said = comparison.verdict(case, suite.workload, level)
-        found.append((rows, _with_left_out(said, others, suite.workload, level) if said.ranked else said))
+        said = comparison.verdict(case, suite.workload)
+        found.append((rows, _with_left_out(said, others, suite.workload) if said.ranked else said))
     return sorted(found, key=_weight, reverse=True)
 
 
-def _with_left_out(found: Verdict, others: Sequence[Candidate], workload: Workload, level: Level) -> Verdict:
+def _with_left_out(found: Verdict, others: Sequence[Candidate], workload: Workload) -> Verdict:
     """Add the results that a case leaves out; it has no winner if another entrant is faster in another case."""
-    left_out = tuple(_left_out(found, others, workload, level))
+    left_out = tuple(_left_out(found, others, workload))
     here = {each.entrant for each in found.ranked}
     faster = [each for each in left_out if each.is_faster and each.candidate.entrant not in here]
     if found.contrast is None or not faster:
@@ -127,7 +124,7 @@ def _with_left_out(found: Verdict, others: Sequence[Candidate], workload: Worklo
     return Verdict("conditions", found.unit, ranked, pair, faster[0].reasons, left_out=left_out)
 
 
-def _left_out(found: Verdict, others: Sequence[Candidate], workload: Workload, level: Level) -> Iterator[LeftOut]:
+def _left_out(found: Verdict, others: Sequence[Candidate], workload: Workload) -> Iterator[LeftOut]:
     """Yield the fastest result of each entrant that has no figure in a case, or is faster than the case's best."""
     first, seen = found.ranked[0], set[str]()
     here = {each.entrant for each in found.ranked}
@@ -135,7 +132,7 @@ def _left_out(found: Verdict, others: Sequence[Candidate], workload: Workload, l
         is_faster = each.figure.unit == found.unit and each.figure.value > first.figure.value
         if each.entrant not in seen and (is_faster or each.entrant not in here):
             seen.add(each.entrant)
-            said = comparison.comparability(each.statement, first.statement, first.axis, workload, level)
+            said = comparison.comparability(each.statement, first.statement, first.axis, workload)
             yield LeftOut(each, is_faster, said.apart)
 
 

@@ -2,8 +2,8 @@
 
 An axis is what is compared, such as the framework. Everything else must agree, except what follows from the axis:
 another framework has another version, another image, and brings the CUDA libraries that it was built with.
-How closely the rest must agree is a level that the reader chooses (see `comparison_levels`). A condition that no
-result states is not known to differ.
+Verdicts are of results that did the same work; on the page Compare the reader may choose another level (see
+`comparison_levels`). A condition that no result states is not known to differ.
 """
 
 from __future__ import annotations
@@ -120,16 +120,24 @@ class Comparability:
     """The comparison of two results.
 
     Attributes:
-        reasons: what forbids the comparison; none where it is allowed.
-        tolerated: what differs, and is allowed to at the level of the comparison.
+        differs: what differs, and does not follow from the axis or from another difference.
         unknown: what at least one of them does not state.
         follows: what differs because the axis differs.
     """
 
-    reasons: tuple[Difference, ...]
-    tolerated: tuple[Difference, ...]
+    differs: tuple[Difference, ...]
     unknown: tuple[Difference, ...]
     follows: tuple[Difference, ...]
+
+    @property
+    def reasons(self) -> tuple[Difference, ...]:
+        """What forbids the comparison of results that must have done the same work."""
+        return tuple(each for each in self.differs if each.tolerated != DEFAULT)
+
+    @property
+    def tolerated(self) -> tuple[Difference, ...]:
+        """What differs although they did the same work."""
+        return tuple(each for each in self.differs if each.tolerated == DEFAULT)
 
     @property
     def besides(self) -> tuple[Difference, ...]:
@@ -314,12 +322,12 @@ def _difference(kind: Kind, name: str, first: Values, second: Values, *, strict:
     return Difference(kind, name, first, second, strict, level)
 
 
-def comparability(a: Statement, b: Statement, axis: str, workload: Workload, level: Level = DEFAULT) -> Comparability:
-    """Return whether two results may be compared along an axis at a level, and what forbids it."""
-    return judged(differences(a, b, workload), axis, differs_in(a, b, AXES[axis]), level)
+def comparability(a: Statement, b: Statement, axis: str, workload: Workload) -> Comparability:
+    """Return whether two results may be compared along an axis, and what forbids it."""
+    return judged(differences(a, b, workload), axis, differs_in(a, b, AXES[axis]))
 
 
-def judged(found: Sequence[Difference], axis: str, differs: bool, level: Level) -> Comparability:
+def judged(found: Sequence[Difference], axis: str, differs: bool) -> Comparability:
     """Return whether some differences permit a comparison along an axis; `differs` is whether its own fact differs."""
     compared = AXES[axis]
     excused = FOLLOWS[axis] if differs else ()
@@ -334,13 +342,7 @@ def judged(found: Sequence[Difference], axis: str, differs: bool, level: Level) 
             besides.append(each)
         elif not (neither and each.kind == "option"):
             unknown.append(each)
-    own = _without_consequences(besides)
-    return Comparability(
-        tuple(each for each in own if level_rank(each.tolerated) > level_rank(level)),
-        tuple(each for each in own if level_rank(each.tolerated) <= level_rank(level)),
-        tuple(unknown),
-        tuple(follows),
-    )
+    return Comparability(_without_consequences(besides), tuple(unknown), tuple(follows))
 
 
 def differs_in(a: Statement, b: Statement, name: str) -> bool:
@@ -363,30 +365,23 @@ def _without_consequences(found: Sequence[Difference]) -> tuple[Difference, ...]
 # ---- which is best ----
 
 
-def cases(rows: Sequence[Result], key: Callable[[Result], Hashable], level: Level = DEFAULT) -> list[list[Result]]:
-    """Return rows by the statements that must be equal to rank them at a level.
-
-    That is the key and the options that frameworks state differently; of `identical` the precision, too; of
-    `everything` nothing, so that all rows are one case.
-    """
-    if level == "everything":
-        return [list(rows)] if rows else []
-    found = by_key(rows, lambda row: (key(row), row.precision if level == "identical" else None))
-    return [case for alike in found.values() for case in _by_contradicted(alike, level)]
+def cases(rows: Sequence[Result], key: Callable[[Result], Hashable]) -> list[list[Result]]:
+    """Return rows that did the same work: by the key, and by the options that frameworks state differently."""
+    return [case for alike in by_key(rows, key).values() for case in _by_contradicted(alike)]
 
 
-def _by_contradicted(rows: Sequence[Result], level: Level) -> Iterable[list[Result]]:
-    names = contradicted(rows, level)
+def _by_contradicted(rows: Sequence[Result]) -> Iterable[list[Result]]:
+    names = contradicted(rows)
     return by_key(rows, lambda row: tuple(numbers.quantity(row.options.get(name)) for name in names)).values()
 
 
-def contradicted(rows: Sequence[Result], level: Level = DEFAULT) -> list[str]:
+def contradicted(rows: Sequence[Result]) -> list[str]:
     """Return options whose stated values differ between frameworks, such as threads: another workload.
 
-    How a framework does the same work (DALI, XLA) makes no other workload, except at the level `identical`.
+    How a framework does the same work (DALI, XLA) makes no other workload.
     """
     options = {(name, _text(value)) for row in rows for name, value in row.options.items()}
-    names = sorted({name for name, value in options if level == "identical" or not is_tuning(name, [value])})
+    names = sorted({name for name, value in options if not is_tuning(name, [value])})
 
     def is_contradicted(name: str) -> bool:
         stated = {(row.framework, numbers.quantity(row.options[name])) for row in rows if name in row.options}
@@ -395,7 +390,7 @@ def contradicted(rows: Sequence[Result], level: Level = DEFAULT) -> list[str]:
     return list(filter(is_contradicted, names))
 
 
-def verdict(candidates: Sequence[Candidate], workload: Workload, level: Level = DEFAULT) -> Verdict:
+def verdict(candidates: Sequence[Candidate], workload: Workload) -> Verdict:
     """Return what can be said of the entrants of one case, such as the frameworks.
 
     The best and the next are compared, unless another is too close to the best to call: repeats of the third may reach
@@ -404,7 +399,6 @@ def verdict(candidates: Sequence[Candidate], workload: Workload, level: Level = 
     Args:
         candidates: throughputs of one case; those in another unit than that of most entrants are not ranked.
         workload: the options that make another workload.
-        level: how alike two must be for a ratio.
     """
     unit, ranked = rank(candidates)
     if not ranked:
@@ -414,7 +408,7 @@ def verdict(candidates: Sequence[Candidate], workload: Workload, level: Level = 
         return Verdict("units" if others else "alone", unit, ranked, ranked)
 
     def compared(other: Candidate) -> Comparability:
-        return comparability(ranked[0].statement, other.statement, ranked[0].axis, workload, level)
+        return comparability(ranked[0].statement, other.statement, ranked[0].axis, workload)
 
     if (said := compared(ranked[1])).reasons:
         return Verdict("conditions", unit, ranked, ranked[:2], said.reasons, said.besides)

@@ -1,8 +1,8 @@
-"""How alike two results must be for a ratio of their figures: three levels; the reader chooses one.
+"""How alike two results must be for a ratio of their figures: three levels; the reader of the page Compare chooses one.
 
 - `identical`: everything that both state is equal. A statement of one alone is not known to differ, except a fact of
   the case, such as the batch size, and an option of the workload, such as the image size.
-- `workload`, the level of every page unless the reader chooses another: both did the same work on the same hardware.
+- `workload`, the level of every other page and of all verdicts: both did the same work on the same hardware.
   FP16, BF16 and AMP are one precision; versions that differ after their second number, builds of one version and
   digests of one image are the same; options that say how the same work is done, such as DALI, XLA and the data layout,
   may differ. Batch size, devices, all other options, and the rule of a figure are part of the

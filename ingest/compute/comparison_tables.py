@@ -92,14 +92,14 @@ class ComparisonTables(Struct, frozen=True):
         outcomes: the distinct outcomes.
         ahead: by metric and id of a result: the results of other frameworks that it is ahead of, of those measured
             here on the same hardware with the same number of devices.
-        overturned: by level and id of a result: the faster results that leave its case without a winner.
+        overturned: by id of a result: the faster results that leave its case without a winner.
     """
 
     statements: dict[str, dict[str, StatementTable]]
     verdicts: list[dict[str, int]]
     outcomes: list[PairOutcome]
     ahead: dict[str, dict[str, dict[str, Lead]]]
-    overturned: dict[Level, dict[str, list[str]]] = {}
+    overturned: dict[str, list[str]] = {}
 
 
 def tables(
@@ -201,16 +201,13 @@ def _verdict(a: Statement, b: Statement, workload: Workload) -> tuple[PairOutcom
     """Return the outcome along each axis; facts of the reader's choice are equal, except the compared one."""
     found = differences(a, b, workload)
     return tuple(
-        _outcome(judged(found, axis, fact in _CHOSEN or differs_in(a, b, fact), "identical"))
-        for axis, fact in AXES.items()
+        _outcome(judged(found, axis, fact in _CHOSEN or differs_in(a, b, fact))) for axis, fact in AXES.items()
     )
 
 
 def _outcome(found: Comparability) -> PairOutcome:
-    differs = (*found.reasons, *found.tolerated)
-
     def names(level: Level | None) -> tuple[str, ...]:
-        return _names([each for each in differs if each.tolerated == level])
+        return _names([each for each in found.differs if each.tolerated == level])
 
     everything, never = names("everything"), names(None)
     return PairOutcome(names("workload"), everything, never, () if everything or never else _names(found.unknown))

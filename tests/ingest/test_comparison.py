@@ -14,7 +14,7 @@ from perfledger.ingest.compute.comparison import (
     contradicted,
     verdict,
 )
-from perfledger.ingest.compute.comparison_levels import LEVELS
+from perfledger.ingest.compute.comparison_levels import DEFAULT, LEVELS, level_rank
 from perfledger.ingest.compute.comparison_tables import lead
 from perfledger.ingest.compute.contrast import Grade, Measured
 from perfledger.schema.records import Result, from_json
@@ -99,13 +99,12 @@ CASES: list[tuple[Changes, str, Changes, list[str], list[str], list[str]]] = [
 
 
 @pytest.mark.parametrize(("change", "dimension", "workload", "reasons", "unknown", "follows"), CASES)
-def test_comparability_lists_reasons_unknown_facts_and_facts_that_follow(
+def test_comparability_lists_differences_unknown_facts_and_facts_that_follow(
     change: Changes, dimension: str, workload: Changes, reasons: list[str], unknown: list[str], follows: list[str]
 ) -> None:
     for first, second in ((stated(), stated(**change)), (stated(**change), stated())):
-        found = comparability(first, second, dimension, workload, "identical")
-        assert found.tolerated == ()
-        assert sorted(each.name for each in found.reasons) == reasons
+        found = comparability(first, second, dimension, workload)
+        assert sorted(each.name for each in found.differs) == reasons
         assert sorted(each.name for each in found.unknown) == unknown
         assert sorted(each.name for each in found.follows) == follows
 
@@ -149,16 +148,11 @@ def test_each_level_has_a_subset_of_the_reasons_of_the_stricter_one(
     options = {"dali": "true", "reader": "a", "data_format": "NCHW", "clip": "true", "own_switch": "true"}
     changed = {**change, "conditions": BASE | change.get("conditions", {})}
     first, second = stated(options, BASE), stated({**options, **changed.pop("options", {})}, **MXNET, **changed)
+    found = comparability(first, second, "framework", workload)
     for level, expected in zip(LEVELS, reasons, strict=True):
-        found = comparability(first, second, "framework", workload, level)
-        assert [each.name for each in found.reasons] == expected, level
-        # Each difference is either a reason or tolerated.
-        assert sorted(each.name for each in (*found.reasons, *found.tolerated)) == reasons[0], level
-
-
-def test_the_default_level_is_workload() -> None:
-    one, two = stated(), stated(precision="fp16", **MXNET)
-    assert comparability(one, two, "framework", {}) == comparability(one, two, "framework", {}, "workload")
+        forbidding = [each.name for each in found.differs if level_rank(each.tolerated) > level_rank(level)]
+        assert forbidding == expected, level
+    assert [each.name for each in found.reasons] == reasons[LEVELS.index(DEFAULT)]
 
 
 def test_a_tolerated_patch_version_does_not_excuse_another_cuda() -> None:
@@ -176,13 +170,9 @@ def of(framework: str, value: float, **facts: Any) -> Candidate:
     return Candidate(result, Measured(value, value, value, 1, unit="images/s"), ())
 
 
-@pytest.mark.parametrize(
-    ("level", "kind", "tolerated"),
-    [("identical", "conditions", []), ("workload", "likely", ["precision"]), ("everything", "likely", ["precision"])],
-)
-def test_a_verdict_lists_the_differences_that_its_level_tolerates(level: Any, kind: str, tolerated: list[str]) -> None:
-    found = verdict([of("A", 120.0), of("B", 100.0, precision="fp16")], {}, level)
-    assert (found.kind, [each.name for each in found.tolerated]) == (kind, tolerated)
+def test_a_verdict_lists_the_differences_that_make_no_other_workload() -> None:
+    found = verdict([of("A", 120.0), of("B", 100.0, precision="fp16")], {})
+    assert (found.kind, [each.name for each in found.tolerated]) == ("likely", ["precision"])
 
 
 def test_incomparable_results_do_not_reduce_the_lead() -> None:
@@ -194,7 +184,7 @@ def test_incomparable_results_do_not_reduce_the_lead() -> None:
 
 def test_options_that_both_state_must_agree() -> None:
     one, two = stated({"xla": "true"}), stated({"xla": "false"}, **MXNET)
-    (found,) = comparability(one, two, "framework", {}, "identical").reasons
+    (found,) = comparability(one, two, "framework", {}).differs
     assert (found.kind, found.name, found.first, found.second) == ("option", "xla", ("true",), ("false",))
 
 

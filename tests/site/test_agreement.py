@@ -19,7 +19,7 @@ from perfledger.ingest.compute import comparison, results
 from perfledger.ingest.compute.candidates import JudgedCase, candidates, verdicts
 from perfledger.ingest.compute.candidates import places as places_of
 from perfledger.ingest.compute.comparison import Candidate
-from perfledger.ingest.compute.comparison_levels import DEFAULT, LEVELS, Level
+from perfledger.ingest.compute.comparison_levels import LEVELS, Level, level_rank
 from perfledger.ingest.compute.comparison_tables import ComparisonTables, Figures
 from perfledger.ingest.compute.contrast import written
 from perfledger.ingest.site.data import badges
@@ -218,10 +218,13 @@ def outcome(
     fact = comparison.AXES[by]
     both = [each.facts.get(fact, each.options.get(fact)) for each in (a, b)]
     # If the compared fact is the same, different frameworks are compared.
-    found = comparison.comparability(a, b, by if both[0] != both[1] else "framework", workload, level)
-    lists = {"reasons": found.reasons, "differs": found.tolerated, "unknown": found.unknown}
-    if comparison.comparability(a, b, by if both[0] != both[1] else "framework", workload).reasons:
-        lists |= {"unknown": ()}
+    found = comparison.comparability(a, b, by if both[0] != both[1] else "framework", workload)
+    reasons = {each for each in found.differs if level_rank(each.tolerated) > level_rank(level)}
+    lists = {
+        "reasons": reasons,
+        "differs": {*found.differs} - reasons,
+        "unknown": () if found.reasons else found.unknown,
+    }
     return {name: sorted(f"{each.kind}.{each.name}" for each in lists[name]) for name in lists}
 
 
@@ -249,26 +252,15 @@ class Pair:
     high: str = ""
 
 
-def pairs_of_front(site: Site, level: Level = DEFAULT) -> Iterator[tuple[Suite, tuple[Candidate, Candidate], Pair]]:
-    """Yield the verdict on every two frameworks that share a row at a level."""
+def pairs_of_front(site: Site) -> Iterator[tuple[Suite, tuple[Candidate, Candidate], Pair]]:
+    """Yield the verdict on every two frameworks that share a row."""
     for suite in site.shown:
-        for rows in places(site, suite, level):
-            for case in comparison.cases(rows, lambda row, of=suite: (of.variant(row), of.row_key(row)), level):
+        for _, _, rows in sections(site, suite):
+            for case in comparison.cases(rows, lambda row, of=suite: (of.variant(row), of.row_key(row))):
                 _, ranked = comparison.rank(candidates(site.by_id, case))
                 for first, second in itertools.combinations(ranked, 2):
-                    found = comparison.verdict([first, second], suite.workload, level)
+                    found = comparison.verdict([first, second], suite.workload)
                     yield suite, (first, second), told(found)
-
-
-def places(site: Site, suite: Suite, level: Level) -> Iterator[Sequence[Row]]:
-    """Yield results by hardware and precision group; at the loosest level by hardware, devices and variant."""
-    if level != "everything":
-        yield from (rows for _, _, rows in sections(site, suite))
-        return
-    found: dict[object, list[Row]] = {}
-    for row in site.rows.get(suite.id, ()):
-        found.setdefault((row.hardware, row.devices, suite.variant(row)), []).append(row)
-    yield from found.values()
 
 
 def told(found: comparison.Verdict) -> Pair:
@@ -276,30 +268,24 @@ def told(found: comparison.Verdict) -> Pair:
     return Pair((first, second), found.kind, *written(found.contrast)) if found.contrast else Pair((first, second))
 
 
-def pair_of_compare(made: ComparisonTables, suite: Suite, first: str, second: str, level: Level) -> Pair:
-    """Return what the page would say at a level, from nothing but the file that its script reads."""
+def pair_of_compare(made: ComparisonTables, suite: Suite, first: str, second: str) -> Pair:
+    """Return what the page would say, from nothing but the file that its script reads."""
     table = made.statements[suite.id]["throughput"]
     one, two = sorted((table.numbers[first], table.numbers[second]), reverse=True)
     outcome = made.outcomes[made.verdicts[table.pairs[one][two]]["framework"]]
-    forbidden = {
-        "identical": (*outcome.workload, *outcome.everything),
-        "workload": outcome.everything,
-        "everything": (),
-    }
-    if outcome.never or forbidden[level]:
+    if outcome.never or outcome.everything:
         return Pair((first, second))
     lead = made.ahead["throughput"][first][second]
     return Pair((first, second), lead.grade, lead.low, lead.high)
 
 
-@pytest.mark.parametrize("level", LEVELS)
-def test_front_and_compare_agree_on_every_pair(measured_site: Site, level: Level) -> None:
-    found = list(pairs_of_front(measured_site, level))
+def test_front_and_compare_agree_on_every_pair(measured_site: Site) -> None:
+    found = list(pairs_of_front(measured_site))
     records = data.records(measured_site, own())
     made = from_text(compare.data(measured_site, records), ComparisonTables)
     for suite, _, said in found:
-        assert pair_of_compare(made, suite, *said.ids, level) == said
-    assert len(found) >= (5 if level == "everything" else 15)  # which merges rows
+        assert pair_of_compare(made, suite, *said.ids) == said
+    assert len(found) >= 15
     assert len({said.grade for *_, said in found}) > 1
 
 

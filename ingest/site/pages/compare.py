@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product as product_of
 
 from msgspec import structs
 
@@ -140,14 +139,14 @@ def data(site: Site, found: Sequence[ResultRecord]) -> bytes:
     return text_of(structs.replace(made, overturned=_overturned(site))).encode() + b"\n"
 
 
-def _overturned(site: Site) -> dict[Level, dict[str, list[str]]]:
-    """Return the faster results that leave a case without a winner, by level and by each result of the case."""
+def _overturned(site: Site) -> dict[str, list[str]]:
+    """Return the faster results that leave a case without a winner, by each result of the case."""
     groups = ((suite, rows) for suite in site.shown for _, _, rows in sections(site, suite))
+    found: dict[str, list[str]] = {}
     every = [(suite, place) for suite, rows in groups for place in places(suite, rows)]
-    found: dict[Level, dict[str, list[str]]] = {}
-    for level, (suite, place) in product_of(LEVELS, every):
-        for case, said in verdicts(site.by_id, suite, place, level):
+    for suite, place in every:
+        for case, said in verdicts(site.by_id, suite, place):
             if overturning(said):
                 faster = [measured.identity(each.candidate.result) for each in said.left_out if each.is_faster]
-                found.setdefault(level, {}).update({measured.identity(row): faster for row in case})
+                found.update({measured.identity(row): faster for row in case})
     return found

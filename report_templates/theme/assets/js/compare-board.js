@@ -26,7 +26,7 @@
     const places = groups(measured, (each) => (isByFramework ? each.size : each.series));
     const meeting = places.filter((group) => isByFramework || distinct(group.map((each) => each.x)).length > 1);
     const shown = meeting.length ? meeting : places;
-    const missed = isByFramework && choice.metric === "throughput" ? (tables.overturned || {})[choice.level] || {} : {};
+    const missed = isByFramework && choice.metric === "throughput" && choice.level === "workload" ? tables.overturned || {} : {};
     const ranked = shown.map((group) => (isByFramework ? ofPlace(group, judge) : ofSeries(group, judge)));
     ranked.forEach((group) => overturn(group, (missed[group.reference.result.id] || []).map((id) => known.get(id)), judge));
     const absent = withoutFigure(items, measured, isByFramework ? null : shown.flat());

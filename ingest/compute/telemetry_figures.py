@@ -49,10 +49,6 @@ KEYS = (*PEAKS, *MEANS, ENERGY)
 _PAUSE = 5.0
 #: The same as a share of the whole time, if that is longer.
 _PAUSE_SHARE = 0.01
-#: Seconds beyond which samples are too far apart, however regular they are.
-_LONGEST = 10.0
-#: The same as a share of the whole time, if that is longer.
-_LONGEST_SHARE = 0.05
 
 
 def figures(given: Recording, devices: int | None) -> Sampled:
@@ -127,9 +123,7 @@ def _integral(time: Column, power: Column) -> float | None:
     pauses = np.diff(time)
     if not len(pauses) or (pauses < 0).any():
         return None
-    whole = float(time[-1] - time[0])
-    regular = max(_PAUSE * float(np.median(pauses)), _PAUSE_SHARE * whole)
-    longest = min(regular, max(_LONGEST, _LONGEST_SHARE * whole))
+    longest = max(_PAUSE * float(np.median(pauses)), _PAUSE_SHARE * float(time[-1] - time[0]))
     # Samples without a power at the beginning or the end are a gap like one between two samples.
     gaps = (*pauses, time[0] - stamps[0], stamps[-1] - time[-1])
     return None if max(gaps) > longest else float(np.trapezoid(power, time))

@@ -385,8 +385,6 @@ OF_NUMBERS: Sequence[Row] = [
     (f"{C}.change_points._NOTHING", lambda last: changes((1, 6), (last, 6)), [(1 + 1.9e-12, ()), (1 + 2.1e-12, (6,))]),
     (f"{C}.telemetry_figures._PAUSE", power_gap, [([1] * 20 + [4.9], True), ([1] * 20 + [5.1], False)]),
     (f"{C}.telemetry_figures._PAUSE_SHARE", power_gap, [([1] * 990 + [9.9], True), ([1] * 990 + [10.1], False)]),
-    (f"{C}.telemetry_figures._LONGEST", power_gap, [([4] * 20 + [9.9], True), ([4] * 20 + [10.1], False)]),
-    (f"{C}.telemetry_figures._LONGEST_SHARE", power_gap, [([20] * 48 + [49], True), ([20] * 48 + [52], False)]),
     (f"{C}.energy._FEWEST", power_over, [((4, 3.0), "energy_few"), ((5, 4.0), 9.0)]),
     (f"{C}.energy._COVERED", power_over, [((88, 100.0), "energy_clock"), ((90, 100.0), 9.0)]),
     (f"{W}.evaluation.TOLERANCE", agrees, [

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
 from perfledger.ingest.compute.change_points import change_points
+from perfledger.ingest.compute.comparison import Difference
 from perfledger.ingest.compute.comparison_levels import Values
 from perfledger.ingest.compute.contrast import SEVERAL, Contrast, Measured, contrast
 
@@ -49,15 +50,6 @@ class Judgment(Generic[P]):
 
 
 @dataclass(frozen=True)
-class ChangedCondition:
-    """A condition that two points state differently."""
-
-    name: str
-    before: Values
-    after: Values
-
-
-@dataclass(frozen=True)
 class Moment(Generic[P]):
     """A point with its comparison with earlier ones; None for the first.
 
@@ -72,7 +64,7 @@ class Moment(Generic[P]):
     previous: Judgment[P] | None = None
     best: Judgment[P] | None = None
     year: Judgment[P] | None = None
-    changed: tuple[ChangedCondition, ...] = ()
+    changed: tuple[Difference, ...] = ()
     mark: bool = False
 
 
@@ -137,11 +129,11 @@ def word(found: Contrast, later: Measured, earlier: Measured, better: Better = "
     return "suspicious" if worse else "promising"
 
 
-def changes(before: HistoryPoint, after: HistoryPoint) -> tuple[ChangedCondition, ...]:
+def changes(before: HistoryPoint, after: HistoryPoint) -> tuple[Difference, ...]:
     """Return the conditions that both points state with different values."""
-    stated = (
-        (ChangedCondition(name, before.conditions[name], after.conditions[name]))
-        for name in before.conditions
-        if name in after.conditions
+    both = ((name, before.conditions[name], after.conditions.get(name)) for name in before.conditions)
+    return tuple(
+        Difference("condition", name, first, second, strict=False)
+        for name, first, second in both
+        if first and second and first != second
     )
-    return tuple(each for each in stated if each.before and each.after and each.before != each.after)

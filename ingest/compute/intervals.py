@@ -127,7 +127,7 @@ def shown_steps(given: Intervals) -> Column:
     if reading.span != "interval" or len(step) < 2:
         return np.ones(len(step))
     gaps = np.diff(step, prepend=np.nan)
-    usual = median(gaps[gaps > 0]) if (gaps > 0).any() else 1.0
+    usual = usual_gap(gaps)
     # If the steps begin again, a first step that is printed by itself is one, and its stall must not count for ten. Any
     # other record covers as many as usual, some of them of the epoch before it.
     alone = (step == 0) | ((step == 1) & (usual > 2))

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from perfledger.ingest.compute.chain import as_printed, intervals_of, without_means
-from perfledger.ingest.compute.intervals import TIMED, Flags, Intervals, shown_steps, steps_between
+from perfledger.ingest.compute.intervals import TIMED, Flags, Intervals, shown_steps, steps_between, usual_gap
 from perfledger.ingest.compute.ranks import may_go_back, numbered, restarts
 from perfledger.parsers.contract import Column
 from perfledger.parsers.contract.statistics import median
@@ -164,8 +164,7 @@ def _paces(given: Intervals) -> Column:
 def _begins_again(given: Intervals) -> Flags:
     """Return the lines that may begin another part of a log."""
     gaps = np.diff(given.step, prepend=np.nan)
-    usual = median(gaps[gaps > 0]) if (gaps > 0).any() else np.inf
-    found: Flags = gaps > _GAP * usual
+    found: Flags = gaps > _GAP * usual_gap(gaps)
     found |= np.diff(numbered(given.epoch, given.step), prepend=-1) <= 0
     if "clock" in given.printed and "elapsed" in given.reading.columns:
         found |= np.diff(given.printed["clock"], prepend=np.nan) < 0

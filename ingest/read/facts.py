@@ -296,8 +296,7 @@ def computed(value: Any, **origins: FactValue) -> FactValue:
 
 def agree(name: str, known: FactValue, other: FactValue) -> bool:
     """Return whether two values of a fact are compatible; a weaker source may use the looser word."""
-    if name in {"framework", "framework_version", "repeat", "suite", "format"} or known.value == other.value:
-        # A framework may have several names.
+    if name == "framework" or known.value == other.value:  # A framework may have several names.
         return True
     if isinstance(known.value, str) and isinstance(other.value, str) and _is_same_word(name, known.value, other.value):
         return True

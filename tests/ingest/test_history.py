@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from perfledger.ingest.compute.contrast import Measured
 from perfledger.ingest.compute.history import (
-    ChangedCondition,
     HistoryPoint,
     Moment,
     a_year_before,
@@ -133,7 +132,7 @@ def test_conditions_that_both_points_state_differently_are_changes() -> None:
         point("2024-01-01", 100, driver="535", cuda="12.1", kernel="6.1"),
         point("2024-02-01", 100, driver="550", cuda="12.1", image="a"),
     ])  # fmt: skip
-    assert found[1].changed == (ChangedCondition("driver", ("535",), ("550",)),)
+    assert [(each.name, each.first, each.second) for each in found[1].changed] == [("driver", ("535",), ("550",))]
     assert found[0].changed == ()
 
 

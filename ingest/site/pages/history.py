@@ -10,8 +10,9 @@ from perfledger.ingest.common import numbers
 from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.common.words import Bilingual, Text, phrase, word_for
 from perfledger.ingest.compute.candidates import THROUGHPUT
+from perfledger.ingest.compute.comparison import Difference
 from perfledger.ingest.compute.contrast import Contrast, written
-from perfledger.ingest.compute.history import ChangedCondition, HistoryPoint, Judgment, Moment
+from perfledger.ingest.compute.history import HistoryPoint, Judgment, Moment
 from perfledger.ingest.site import addresses, history_charts, verdict_words
 from perfledger.ingest.site.hardware_names import newest_first, product
 from perfledger.ingest.site.history import OwnHistory, OwnPoint, model_histories
@@ -178,6 +179,6 @@ def _notes(site: Site, row: Row, before: HistoryPoint | None, after: HistoryPoin
             yield Entry(note.text, note.link or None)
 
 
-def _condition(found: ChangedCondition) -> Text:
-    before, after = (" / ".join(each) for each in (found.before, found.after))
+def _condition(found: Difference) -> Text:
+    before, after = (" / ".join(each) for each in (found.first, found.second))
     return phrase("history.condition", name=word_for("environment", found.name), before=before, after=after)

@@ -26,7 +26,6 @@ from perfledger.ingest.compute.comparison_levels import (
     coarse_option,
     is_tuning,
     level_rank,
-    tolerant,
 )
 from perfledger.ingest.compute.contrast import Contrast, Grade, Measured, contrast
 from perfledger.schema.records import Container, Plain, Result, Run
@@ -318,7 +317,10 @@ def _difference(kind: Kind, name: str, first: Values, second: Values, *, strict:
     if first and first == second:
         return None
     coarsely = coarse_option if kind == "option" and not strict else coarse
-    level = tolerant(name, coarsely(name, first), coarsely(name, second))
+    level: Level | None = None  # Figures in different units have no ratio.
+    if name != "unit":
+        same_work = bool(first) and coarsely(name, first) == coarsely(name, second)
+        level = "workload" if same_work else "everything"
     return Difference(kind, name, first, second, strict, level)
 
 

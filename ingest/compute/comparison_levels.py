@@ -36,8 +36,6 @@ PLACE: Mapping[Level, tuple[str, ...]] = {
     "workload": ("hardware", "group", *_WORK),
     "everything": ("hardware", "devices"),
 }
-#: Figures in different units have no ratio, whatever the level.
-_NEVER = "unit"
 _VERSIONS = frozenset({"cuda", "cudnn", "driver", "framework_version", "kernel", "nccl", "os", "python"})
 _BEHIND_SECOND = re.compile(r"(\d+\.\d+)[\w.+~-]*")
 _DIGEST = re.compile(r"@.*")
@@ -62,13 +60,6 @@ def coarse_option(name: str, values: Values) -> Values:
 def is_tuning(name: str, values: Iterable[str]) -> bool:
     """Return whether an option says how the same work was done; so does a switch that the vocabulary does not know."""
     return name in TUNING or (name not in FACTS and _SWITCH.issuperset(values))
-
-
-def tolerant(name: str, first: Values, second: Values) -> Level | None:
-    """Return the strictest level that allows these values, as `workload` distinguishes them; None without one."""
-    if name == _NEVER:
-        return None
-    return "workload" if first and first == second else "everything"
 
 
 def level_rank(level: Level | None) -> int:

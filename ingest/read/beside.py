@@ -26,8 +26,6 @@ from perfledger.schema.vocabulary import FACTS, PRECISIONS
 BESIDE = "beside"
 #: The same of a file that yields to the log.
 FOLDER = "folder"
-#: Levels of the deepest JSON document that describes a machine.
-_DEEPEST = 8
 #: Bytes of the largest file that describes a machine.
 _LARGEST = 1 << 20
 #: `GPU models: A100`, `GPU=8`, `GLOBAL_BATCH 256`.
@@ -110,7 +108,7 @@ def _entries(path: Path, at: str, entry: BesideEntry) -> Entries | Problem:
     except DocumentError as error:
         return Problem("wrong_file", at, args={"cause": str(error)})
     if entry.kind == "json":
-        document = run_json.read(path, at, _DEEPEST)
+        document = run_json.read(path, at)
         return document if isinstance(document, Problem) else _of_document(document, text)
     if entry.kind == "wandb_config":
         return _of_wandb_config(text)

@@ -13,8 +13,6 @@ from perfledger.schema.machine import Environment, EnvironmentDetails
 from perfledger.schema.records import Problem, from_json, to_json
 
 NAME = "environment.json"
-#: Deeper than a runner writes.
-_DEEPEST = 6
 
 
 def details_of(log: Input, run_json: RunJsonFile) -> tuple[EnvironmentDetails | None, list[Problem]]:
@@ -33,7 +31,7 @@ def _details(path: Path, at: str, run_json: RunJsonFile) -> tuple[EnvironmentDet
     stated = run_json.files.get(NAME)
     if stated is None or not is_as_stated(path, stated.sha256):
         return None, []
-    document = read(path, at, _DEEPEST)
+    document = read(path, at)
     if isinstance(document, Problem):
         return None, [document]
     try:

@@ -89,7 +89,7 @@ def of_log(log: Path, name: str) -> RunJsonFile:
 def _of_log(path: Path, log: str, at: str) -> RunJsonFile:
     if path.exists() and not path.is_file():
         return RunJsonFile(problem=Problem("not_a_file", at))
-    document = read(path, at, _DEEPEST)
+    document = read(path, at)
     if isinstance(document, Problem):
         return RunJsonFile(problem=document)
     document = _completed(document)
@@ -137,13 +137,12 @@ def _is_time(stated: str) -> bool:
     return True
 
 
-def read(path: Path, at: str, deepest: int) -> dict[str, Any] | Problem:
+def read(path: Path, at: str) -> dict[str, Any] | Problem:
     """Read a JSON object that a runner wrote.
 
     Args:
         path: the file.
         at: its name in a problem.
-        deepest: levels that it may have.
     """
     try:
         document = _parsed(path)
@@ -157,8 +156,8 @@ def read(path: Path, at: str, deepest: int) -> dict[str, Any] | Problem:
         return Problem("wrong_file", at, args={"cause": short(str(error))})
     if not isinstance(document, dict):
         return Problem("wrong_file", at, args={"cause": "the document is no object"})
-    if _depth(document, deepest) > deepest:
-        return Problem("wrong_file", at, args={"cause": f"the document is nested more than {deepest} deep"})
+    if _depth(document) > _DEEPEST:
+        return Problem("wrong_file", at, args={"cause": f"the document is nested more than {_DEEPEST} deep"})
     return document
 
 
@@ -194,13 +193,13 @@ def _counted(printed: str) -> int:
     return int(printed)
 
 
-def _depth(document: Any, deepest: int) -> int:
+def _depth(document: Any) -> int:
     """Return the levels of a document, as far as is needed to refuse it.
 
     It does not call itself: a hostile document would end the interpreter's stack.
     """
     level, levels = [document], 0
-    while level and levels <= deepest:
+    while level and levels <= _DEEPEST:
         inner = [each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list)]
         level, levels = [one for each in inner for one in each], levels + 1
     return levels

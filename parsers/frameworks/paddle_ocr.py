@@ -80,13 +80,9 @@ def _by_grid(columns: Columns) -> Columns:
 
 
 def _by_samples(columns: Columns) -> Columns:
-    """Return the records of the dialect with samples of the interval, which show what the seconds were divided by."""
+    """Return the records of the dialect with samples of the interval, without seconds of an unknown number of steps."""
     every = _grid(columns)
-    if np.isnan(every):
-        divisors = columns["samples"] / (columns["throughput"] * columns["step_seconds"])
-        divisors = divisors[np.isfinite(divisors)]
-        every = float(np.round(np.median(divisors))) if len(divisors) else np.nan
-    return _over_interval(columns, every) if every >= 1 else columns
+    return _over_interval(columns, every) if np.isfinite(every) else columns.drop("step_seconds", "reader_seconds")
 
 
 FORMAT = Format(

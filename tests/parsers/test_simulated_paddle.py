@@ -108,7 +108,9 @@ def test_paddle_ocr_divides_by_the_steps_of_the_interval(
     assert isinstance(latency, MetricFigure)
     assert latency.value == pytest.approx(200, rel=1e-3)
     found = measured(session, facts_of(session) | {"devices": 1})
-    assert [each.verdict for each in found.witnesses if each.kind == "arithmetic"] == ["agrees"]
+    # Epochs of ten steps, which count from 1, print multiples of five as well as of ten.
+    verdict = "silent" if (dialect, length, first) == ("samples", 10, 1) else "agrees"
+    assert [each.verdict for each in found.witnesses if each.kind == "arithmetic"] == [verdict]
 
 
 def test_paddle_clas_static_reports_epochs_shorter_than_its_mean(tmp_path: Path) -> None:

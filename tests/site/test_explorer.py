@@ -144,16 +144,6 @@ def test_a_run_without_a_page_leads_to_where_it_is_shown() -> None:
         assert found[run.id]["page"].replace("*", run.id) == served(site.page(run))
 
 
-def test_after_a_change_only_the_parts_that_show_it_differ(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, size in (("SIZE", 20), ("MOST", 30), ("DETAILED", 10), ("MOST_DETAILED", 15)):
-        monkeypatch.setattr(explorer, name, size)
-    runs = many(200)
-    before = files(site_of(runs))
-    after = files(site_of(builders.with_speed(runs, runs[-1].id, 555.0)))
-    assert len(before) > 20
-    assert sum(before.get(name) != content for name, content in after.items()) == 2
-
-
 # ---- what is shown on demand ----
 
 

@@ -460,14 +460,6 @@ def test_badges_are_bounded_to_the_results_measured_last(monkeypatch: pytest.Mon
     assert sorted(int(re.findall(r"-bs(\d+)-", each)[0]) for each in found) == [3, 4]
 
 
-def test_the_badge_of_a_result_that_is_gone_is_removed(copied: Path) -> None:
-    runs = [each for each in builders.runs() if each.id != "bert-pytorch-1"]
-    build = builder.build(site_of_runs(runs), copied / "docs", copied / "cache.sqlite")
-    (gone,) = [each for each in build.removed if each.startswith("data/badges/")]
-    assert "bert-base-pytorch" in gone
-    assert not (copied / "docs" / gone).exists()
-
-
 def test_files_of_data_without_a_manifest_are_known_as_ours(copied: Path) -> None:
     (copied / "cache.sqlite").unlink()
     build = builder.build(site_of_runs(()), copied / "docs", copied / "cache.sqlite")

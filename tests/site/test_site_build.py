@@ -19,7 +19,6 @@ from perfledger.ingest.site.result_lines import ResultSlice
 from perfledger.ingest.site.run_paging import LIMITS, Limits
 from perfledger.schema.records import Problem, Run
 from tests import builders
-from tests.site.tabled import rows_in
 
 
 def build(runs: list[Run], folder: Path, *, check: bool = False) -> builder.Built:
@@ -162,35 +161,11 @@ def test_a_model_page_has_every_section(built: Path) -> None:
         assert wanted in headings
 
 
-def test_stalls_are_named_as_the_cause(built: Path) -> None:
-    page = (built / "docs" / "en" / "runs" / "resnet50-stalled-1.md").read_text("utf-8")
-    assert "4 of 32 records" in page
-
-
-def test_an_out_of_memory_gets_its_cell(built: Path) -> None:
-    page = (built / "docs" / "en" / "models" / "resnet50" / "index.md").read_text("utf-8")
-    assert "|[OOM](../../runs/resnet50-failed-1.md)|" in "".join(rows_in(page))
-
-
 def test_tables_leave_out_contradictory_runs(built: Path) -> None:
     english = built / "docs" / "en"
     assert "contradictory-1.md" not in (english / "index.md").read_text("utf-8")
     assert "contradictory-1.md" in (english / "runs" / "index.md").read_text("utf-8")
     assert "contradictory" in (english / "problems.md").read_text("utf-8")
-
-
-def test_sessions_of_one_log_have_a_page_each(tmp_path: Path) -> None:
-    runs = [builders.run(f"appended-{n}", session=n, sessions=52) for n in range(1, 53)]
-    build(runs, tmp_path)
-    english = tmp_path / "docs" / "en" / "runs"
-    assert len(list(english.glob("appended-*.md"))) == 52
-    assert "52 runs" in (english / "index.md").read_text("utf-8")
-
-
-def test_names_that_share_a_slug_get_pages_of_their_own() -> None:
-    runs = tuple(builders.run(f"run-{i}", framework=name) for i, name in enumerate(("A/B", "A B", "A.B")))
-    slugs = Site(runs, (), (), lambda _: ()).framework_slugs
-    assert len(set(slugs.values())) == 3
 
 
 def test_the_file_of_problems_of_few_logs_and_that_of_many_take_the_place_of_each_other(

@@ -81,44 +81,6 @@ def repeated(framework: str, speeds: Sequence[float]) -> list[Run]:
     ]
 
 
-def verdicts(runs: list[Run]) -> list[str]:
-    """Return the verdicts on the results of some runs, the fastest first."""
-    site, suite, _ = parts(runs)
-    return [own().say("en", line.verdict) for of in slices(site, suite) for line in of.lines]
-
-
-def test_a_lead_within_the_spread_is_not_clear() -> None:
-    runs = repeated("PyTorch", (100.0, 120.0, 110.0)) + repeated("TensorFlow", (90.0, 110.0, 100.0))
-    assert verdicts(runs) == ["Too close, 0.91–1.33×", "91% of the fastest"]
-    assert verdicts([*runs[:1], *runs[3:]])[0].startswith("Too close"), "one run says nothing about its spread"
-
-
-def test_the_best_is_ahead_of_every_other_not_only_of_the_second() -> None:
-    runs = (
-        repeated("PyTorch", (100.0, 101.0, 100.5))
-        + repeated("TensorFlow", (95.0, 96.0, 95.5))
-        + repeated("MXNet", (60.0, 105.0, 82.5))
-    )
-    assert verdicts(runs)[0].startswith("Too close")
-    assert verdicts(runs[:6])[0].startswith("Clear")
-
-
-def test_frameworks_that_ran_another_workload_are_not_ranked() -> None:
-    """Both state the number of threads, or clipping, and disagree. An option that tunes the same work is allowed."""
-    for value in ("threads", "clip"):
-        runs = repeated("PyTorch", (100.0, 101.0, 100.5)) + repeated("TensorFlow", (90.0, 91.0, 90.5))
-        for number, each in enumerate(runs):
-            torch = each.case.framework == "PyTorch"
-            options = {value: (8 if torch else 1) if value == "threads" else torch}
-            runs[number] = edited(each, case={"options": options})
-        assert verdicts(runs) == ["", ""], value
-    runs = repeated("PyTorch", (100.0, 101.0, 100.5)) + repeated("TensorFlow", (90.0, 91.0, 90.5))
-    runs[:3] = [edited(each, case={"options": {"xla": True}}) for each in runs[:3]]
-    assert verdicts(runs)[0].startswith("Clear")
-    runs[3:] = [edited(each, case={"options": {"xla": False}}) for each in runs[3:]]
-    assert verdicts(runs)[0].startswith("Clear")
-
-
 def test_a_result_without_throughput_says_why_and_has_its_other_figures() -> None:
     runs = repeated("PyTorch", (100.0, 101.0, 100.5)) + repeated("TensorFlow", (90.0, 91.0, 90.5))
     figures = {"sustained": builders.absent("not_stated", missing="summary")}

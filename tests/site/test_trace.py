@@ -77,12 +77,6 @@ def test_carriage_returns_and_form_feeds_do_not_count_as_lines(shown: Shown) -> 
     assert log.visible_log(site, run).lines == 4
 
 
-def test_a_blank_line_does_not_end_the_block(shown: Shown) -> None:
-    site, run = shown(b"one\n\n\n\nfive\n")
-    assert "" not in text(site, run).splitlines()
-    assert line(text(site, run), 3) == ""
-
-
 def test_a_long_log_is_shown_by_head_tail_and_linked_lines(shown: Shown) -> None:
     site, run = shown(numbered(40_000), lines=40_000)
     window = {"sustained": {"first_line": 9_000, "last_line": 31_000}}

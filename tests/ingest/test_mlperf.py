@@ -282,6 +282,16 @@ def test_a_log_with_only_start_and_stop_gives_the_time_to_train(tmp_path: Path) 
     assert "unread" not in {each.code for each in run.problems}
 
 
+@pytest.mark.parametrize(("last", "minutes"), [(0.75, 1.5), (0.749, 1.5), (0.748, None)])
+def test_a_log_of_2018_reached_its_target_if_its_last_accuracy_did(
+    last: float, minutes: float | None, tmp_path: Path
+) -> None:
+    events = [(0, "run_start"), (2, "eval_target: 0.749"), (30, 'eval_accuracy: {"epoch": 4, "value": 0.7}')]
+    events += [(60, f'eval_accuracy: {{"epoch": 6, "value": {last}}}'), (90, "run_stop")]
+    lines = [f":::MLPv0.5.0 resnet {1795168800 + at}.5 (/w/log.py:49) {each}" for at, each in events]
+    assert metrics_of(session_of(lines, tmp_path))["time_to_train"].value == minutes
+
+
 @pytest.mark.parametrize(("status", "outcome"), [("success", "completed"), ("aborted", "missed")])
 def test_a_run_may_reach_its_target_before_its_planned_steps(status: str, outcome: str, tmp_path: Path) -> None:
     """Megatron-LM's lines count up to 5,000 steps, and the run ends after 40."""

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 from made_logs import clas_dygraph, clock, pytorch_resnet50, seg
+from msgspec.structs import replace
 
-from perfledger.ingest.compute.equations import TOLERANCE, physics
+from perfledger.ingest.compute.equations import TOLERANCE, Given, physics
 from perfledger.ingest.compute.measurement import WITNESSES, Measurement, measured
 from perfledger.parsers.engine.read import read
 from perfledger.schema.records import Figure, NoFigure, Witness
@@ -362,6 +363,17 @@ def test_a_speed_above_the_peak_of_the_device_is_withheld(tmp_path: Path) -> Non
     # Training takes 24.6 GFLOP per image, and each of the eight devices computes 125 TFLOP/s.
     assert real.against == pytest.approx(24.6e9 * 10_935 / 8 / 1e12, rel=1e-6)
     assert real.value == 125
+
+
+def test_a_speed_per_device_needs_no_number_of_devices(tmp_path: Path) -> None:
+    case = {"model": "ResNet-50 v1.5", "hardware": "V100-SXM2-16GB", "precision": "amp"}
+    found = measure(steady(speed=1_000.0, second=16 / 1_000.0), tmp_path, ONE)
+    assert isinstance(found.headline, Figure)
+    of_device = replace(found.headline, scope="device")
+    (session,) = read(tmp_path / "train.log").sessions
+    for known in (case, {**case, "devices": 8}):
+        sides = physics.sides(Given(session, known, of_device, found.given))
+        assert sides.printed == pytest.approx(24.6e9 * 1_000 / 1e12, rel=1e-6)
 
 
 def test_fp32_is_limited_by_the_peak_of_tf32(tmp_path: Path) -> None:

@@ -20,17 +20,20 @@ _LINES = (
     # A shell that traces its commands, or echoes the training command. Some scripts echo `python ...` at the end.
     rb"\++ \S",
     rb"(?:cmd = )?(?:torchrun|torch\.distributed\.launch|deepspeed|horovodrun|mpirun|accelerate launch) ",
+    rb"={3,}+\n== [^\n]*+ ==\n={3,}+$",  # NVIDIA's containers
     rb"(?:INFO:\w++:|[\w ,.:\[\]/-]{0,80}?(?:arguments?:?+ ))?+Namespace\(",
     rb"-{3,}+ ++Configuration Arguments -{3,}+",
     rb"LAUNCH INFO [\d-]++ [\d:,]++ (?:-++ ++Configuration |args reset by env )",
     rb" *+\+=++\+\n *+\| ++Distributed Envs ",
+    rb"Run Pod: ",
     rb"(?:STARTING TIMING RUN AT|Clearing cache|Gathering sys log) ",
 )
 #: Texts of such lines, at any place on the line.
 _WORDS = (
     rb"Setting OMP_NUM_THREADS environment variable for each process",
     rb"The module torch\.distributed\.launch is deprecated",
-    rb"\[runner\.py:\d++:main\] |\[launch\.py:\d++:main\] WORLD INFO DICT",
+    rb"\[runner\.py:\d++:main\] |\[launch\.py:\d++:main\] \d++ NCCL_|\[launch\.py:\d++:main\] WORLD INFO DICT",
+    rb"The following values were not passed to `accelerate launch`",
     rb"Successfully opened dynamic library libcudart",
     # Paddle connects its ranks before the program prints anything.
     rb"nccl_context\.cc:\d++\] init nccl context nranks: |tcp_utils\.cc:\d++\] The server starts to listen on IP_ANY",

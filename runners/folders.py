@@ -144,16 +144,19 @@ def how_it_ended(folder: Path, run: RunJson) -> str:
 
 
 def finished_run(folder: Path) -> RunJson:
-    """Read the `run.json` of a run, with the number of its folder."""
-    found = msgspec.json.decode((folder / RUN_JSON).read_bytes(), type=RunJson)
-    return replace(found, repeat=int(folder.name))
+    """Read the `run.json` of a run, with the number of its folder; raise RunnerError if it is not valid."""
+    try:
+        found = msgspec.json.decode((folder / RUN_JSON).read_bytes(), type=RunJson)
+        return replace(found, repeat=int(folder.name))
+    except (OSError, ValueError, RecursionError) as error:
+        raise RunnerError(f"{folder / RUN_JSON}: it is not valid: {error}; mend the recipe and run it again") from error
 
 
 def finished_runs(case_folder: Path) -> list[RunJson]:
     """Return the finished runs of a case by number, without those whose `run.json` cannot be read."""
     found = []
     for path in case_folder.glob(f"*/{RUN_JSON}"):
-        with suppress(OSError, ValueError, RecursionError):
+        with suppress(RunnerError):
             found.append(finished_run(path.parent))
     return sorted(found, key=lambda run: run.repeat or 0)
 

@@ -262,6 +262,15 @@ def test_a_run_is_finished_though_its_leftovers_cannot_be_removed(write_recipe, 
     assert "the run is finished, but incoming in it cannot be removed; remove it as root" in capfd.readouterr().err
 
 
+def test_a_record_that_no_reader_takes_is_reported_after_the_first_run(write_recipe, tmp_path, capfd):
+    path = write_recipe(f"{RECORD} record 1; echo {{accumulation}}")
+    path.write_text(path.read_text().replace("[options]\n", '[options]\naccumulation = "8"\n'))
+    assert main(["run", str(path), "--raw-logs", str(tmp_path / "raw"), "--repeats", "2"]) == 2
+    said = capfd.readouterr().err
+    assert "run.json: it is not valid: expected a positive whole number, got '8'" in said
+    assert said.count("run.json") == 1
+
+
 def test_a_failed_run_says_exit_status_and_last_line(write_recipe, tmp_path, capfd):
     path = write_recipe("echo 'RuntimeError: no route to node 1'; echo; exit 3")
     assert main(["run", str(path), "--raw-logs", str(tmp_path / "raw")]) == 1

@@ -75,7 +75,6 @@ REDACTION_PARTS = 9
 def of_redaction() -> Iterator[Used]:
     yield from (Used(regex) for rule in every_rule().rules for regex in rule.regexes)
     yield from (Used(re.compile(rule.hint), "search") for rule in every_rule().rules if rule.hint)
-    yield from (Used(re.compile(rule.outline), "search") for rule in every_rule().rules if rule.outline)
     yield from (
         used for name in ("redact", "shapes", "views") for used in of_module(f"perfledger.schema.redaction.{name}")
     )

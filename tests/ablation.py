@@ -66,9 +66,9 @@ def neutral_of(function: Any) -> Neutral | None:
         return lambda *_a, **_k: None
     if returned in _ARRAYS:
         return lambda *given, **_k: np.zeros(_length(given[0]), dtype=np.uint8 if returned == "Kinds" else np.bool_)
-    same = [at for at, each in enumerate(signature.parameters.values()) if str(each.annotation) == returned]
+    same = [name for name, each in signature.parameters.items() if str(each.annotation) == returned]
     if same and returned not in ("bool", "str", "bytes", "int", "float"):
-        return lambda *given, **_k: given[same[0]]
+        return lambda *given, **named: signature.bind(*given, **named).arguments[same[0]]
     made = _EMPTY.get(returned.partition("[")[0])
     return (lambda *_a, **_k: made()) if made else None
 

@@ -35,21 +35,17 @@ NAMES = ("sustained", "mean", "median", "reported", "paddle", "dlperf")
 _SKIPPING = ("mean", "median", "sustained", "paddle")
 
 
-class RuleError(ValueError):
-    """A name that is not a rule."""
-
-
 def parse(rule: str) -> tuple[str, int | None]:
     """Return the statistic of a rule such as `mean` or `paddle:skip=5`, and how many records it leaves out, if it says.
 
     Raises:
-        RuleError: no such statistic, or it takes no number.
+        ValueError: no such statistic, or it takes no number.
     """
     statistic, colon, skipped = rule.partition(":skip=")
     if statistic.partition("-")[0] not in NAMES and statistic not in PUBLISHERS:
-        raise RuleError(f"no rule {statistic!r}; there are {', '.join((*NAMES, *PUBLISHERS))}")
+        raise ValueError(f"no rule {statistic!r}; there are {', '.join((*NAMES, *PUBLISHERS))}")
     if colon and not (statistic in _SKIPPING and skipped.isdecimal()):
-        raise RuleError(f"{rule!r}: {', '.join(_SKIPPING)} take a whole number, such as mean:skip=10")
+        raise ValueError(f"{rule!r}: {', '.join(_SKIPPING)} take a whole number, such as mean:skip=10")
     return statistic, int(skipped) if colon else None
 
 

@@ -74,18 +74,9 @@ class Sides:
     agrees: Reason | None = None
 
 
-@dataclass(frozen=True)
-class Equation:
-    """A relation between the numbers of a log that must be true.
-
-    Attributes:
-        kind: the name under which its verdict is published.
-        sides: returns both sides; None if the log has not got the numbers for this equation, so that the next one of
-            the kind is tried. It raises NoFigureError if they are there, and cannot be compared.
-    """
-
-    kind: str
-    sides: Callable[[Given], Sides | None]
+#: Returns both sides of a relation between the numbers of a log that must be true; None if the log lacks these numbers.
+#: Raises NoFigureError if they are there, and cannot be compared.
+Equation = Callable[[Given], Sides | None]
 
 
 def least_alike(kind: str) -> float:
@@ -101,7 +92,7 @@ HOLDS_MORE = (1 + TOLERANCE["summary"] / 100) / 2
 def evaluate(kind: str, equations: tuple[Equation, ...], given: Given) -> Witness:
     """Return the verdict of the first equation of a kind whose numbers the log has, or why it is unknown."""
     try:
-        found = next((sides for each in equations if each.kind == kind and (sides := each.sides(given))), None)
+        found = next((sides for each in equations if (sides := each(given))), None)
         if found is None:
             raise not_stated(_UNKNOWN[kind])
         return judged(kind, found)

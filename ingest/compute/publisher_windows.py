@@ -11,8 +11,6 @@ from typing import Literal
 class Window:
     """The records that a published script counts, both ends included.
 
-    Source: DLPerf's extractors.
-
     Attributes:
         first: the first record.
         last: the last record; None for the end of the log.
@@ -21,6 +19,7 @@ class Window:
         every: only steps divisible by it count.
         by: how records are counted: by printed step, by their number from 1 (a `last` of -2 is the last but one), or by
             the steps since the first printed one.
+        source: address of the rule; of DLPerf's extractors, empty.
     """
 
     first: int
@@ -28,25 +27,18 @@ class Window:
     of: Literal["throughput", "seconds", "clock"] = "throughput"
     every: int = 1
     by: Literal["step", "record", "since_first"] = "step"
-
-
-@dataclass(frozen=True)
-class PublisherWindow:
-    """The records that a publisher of figures counts, and the source of its rule."""
-
-    window: Window
-    source: str
+    source: str = ""
 
 
 #: Windows of others' tables, apart from those of DLPerf, which differ by format. A log that does not contain the whole
 #: window gives no figure. Time per step is averaged where the source averages it.
-PUBLISHERS: Mapping[str, PublisherWindow] = {
-    "dgxc": PublisherWindow(Window(35, 44, of="seconds"), "https://github.com/NVIDIA/dgxc-benchmarking"),
-    "gpu_recipes": PublisherWindow(Window(10, 30, of="seconds"), "https://github.com/AI-Hypercomputer/gpu-recipes"),
-    "primus": PublisherWindow(Window(6, None, by="record"), "https://github.com/AMD-AGI/Primus"),
-    "titan90": PublisherWindow(Window(90, 90), "https://github.com/pytorch/torchtitan/tree/main/benchmarks"),
-    "paddle_llm": PublisherWindow(
-        Window(11, None, by="record"), "https://github.com/PaddlePaddle/PaddleNLP/tree/develop/tests/test_tipc"
+PUBLISHERS: Mapping[str, Window] = {
+    "dgxc": Window(35, 44, "seconds", source="https://github.com/NVIDIA/dgxc-benchmarking"),
+    "gpu_recipes": Window(10, 30, "seconds", source="https://github.com/AI-Hypercomputer/gpu-recipes"),
+    "primus": Window(6, None, by="record", source="https://github.com/AMD-AGI/Primus"),
+    "titan90": Window(90, 90, source="https://github.com/pytorch/torchtitan/tree/main/benchmarks"),
+    "paddle_llm": Window(
+        11, None, by="record", source="https://github.com/PaddlePaddle/PaddleNLP/tree/develop/tests/test_tipc"
     ),
 }
 

@@ -79,7 +79,7 @@ def _computed(rule: str, session: Session, case: Facts, given: Intervals | Reaso
         return _clock_window(window, session, case)
     intervals = throughput(session, case) if given is None else required(given)
     if name in PUBLISHERS:
-        return _window_of(PUBLISHERS[name].window, intervals, whole=True)
+        return _window_of(PUBLISHERS[name], intervals, whole=True)
     return _window_of(window, intervals) if window else _steady(rule, intervals)
 
 

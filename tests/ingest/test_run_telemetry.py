@@ -138,7 +138,7 @@ def test_faults_are_reported_with_their_line(root: Path, ingest: Ingest) -> None
 def test_telemetry_belongs_to_the_log_with_the_same_stem(root: Path, ingest: Ingest) -> None:
     for at, name in enumerate(("one", "two"), 1):
         log_of(root / "f", f"{name}.log", run=False)
-        (root / "f" / f"{name}_gpu.csv").write_text(steady(4, memory=1000 * at))
+        (root / "f" / f"{name}.csv").write_text(steady(4, memory=1000 * at))
     lines = ingest(root, "--json").lines
     assert [each["telemetry"]["memory_peak_mib"] for each in lines] == [1003, 2003]
 

@@ -134,8 +134,9 @@ def _per_device(each: ResultLine) -> Cell | None:
     if devices < 2 or not each.is_known:
         return None
     value = (row.value or 0) / devices
-    about = {"speedup": numbers.ratio(row.speedup), "efficiency": numbers.percent(row.efficiency)}
-    scaling = phrase("model.scaling", **about) if numbers.known(row.speedup) else ""
+    scaling = (
+        listed((numbers.ratio(row.speedup), numbers.percent(row.efficiency))) if numbers.known(row.speedup) else ""
+    )
     return cell(numbers.figure(value, row.spread, row.resolution or 0.0), None, scaling, value=value)
 
 

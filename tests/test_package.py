@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -313,13 +314,15 @@ def test_a_place_for_a_site_that_is_refused(full: Path, place: Path, site: str, 
 
 
 def test_a_site_is_shown_and_ends_with_the_command(full: Path, place: Path) -> None:
-    command = ["perfledger", "serve", "logs", "--address", "127.0.0.1:8931"]
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    command = ["perfledger", "serve", "logs", "--address", address]
     with subprocess.Popen(command, cwd=place, env=variables(full, place), stdout=subprocess.PIPE) as process:
         page, end = "", time.monotonic() + 60
         while "29.26" not in page and time.monotonic() < end:
             time.sleep(0.3)
             try:
-                page = urllib.request.urlopen("http://127.0.0.1:8931/models/resnet50/").read().decode()
+                page = urllib.request.urlopen(f"http://{address}/models/resnet50/").read().decode()
             except OSError:
                 continue
         process.send_signal(signal.SIGINT)

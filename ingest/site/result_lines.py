@@ -85,6 +85,11 @@ class ResultSlice:
         return facets_of(self.hardware, self.group)
 
     @property
+    def is_scaled(self) -> bool:
+        """Whether it has results of several devices."""
+        return any((row.devices or 1) > 1 for row in self.rows)
+
+    @property
     def rows(self) -> tuple[Row, ...]:
         """Its results."""
         return tuple(each.row for each in self.lines)

@@ -212,7 +212,7 @@ WRONG: dict[str, Any] = {
     "a package is a number": made_runs.ENVIRONMENT | {"packages_installed": [5]},
     "ports are a text": made_runs.ENVIRONMENT | {"infiniband": "x"},
     "a GPU holds a list": made_runs.ENVIRONMENT | {"gpus": [{"name": []}]},
-    "deep": made_runs.ENVIRONMENT | {"facts": {"a": {"b": {"c": {"d": {"e": {"f": 1}}}}}}},
+    "deep": made_runs.ENVIRONMENT | {"facts": {"a": {"b": {"c": {"d": {"e": {"f": {"g": {"h": 1}}}}}}}}},
     "huge": '{"schema": "perfledger.environment/1", "x": "' + "x" * (9 << 20) + '"}',
     "nested without end": "[" * 200_000,
 }

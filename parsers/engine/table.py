@@ -351,8 +351,10 @@ def converter(name: str) -> Callable[[Sequence[bytes]], Column]:
 
 
 def _since_1970(printed: Sequence[bytes]) -> Column:
+    """Convert printed numbers to seconds since 1970; a number that is too large for a date becomes NaN."""
     found = floats(printed)
-    return np.where(found > _LATEST, found / 1000, found)
+    seconds = np.where(found > _LATEST, found / 1000, found)
+    return np.where(seconds > _LATEST, np.nan, seconds)
 
 
 def floats(printed: Sequence[bytes]) -> Column:

@@ -83,6 +83,7 @@ def test_lengths_of_time_become_seconds() -> None:
 
 def test_stamps_may_be_milliseconds() -> None:
     assert converter("unix")([b"1795169472.5", b"1795169472500"]).tolist() == [1795169472.5, 1795169472.5]
+    assert math.isnan(converter("unix")([b"1e38"])[0])
 
 
 def test_numbers_shortened_for_people_are_read() -> None:

@@ -40,7 +40,7 @@ _REPEATS = 5
 ACCELERATORS = 45
 #: Facts of a configuration that the names state.
 _STATED = ("model", "framework", "nodes", "devices", "batch_size", "precision")
-#: The last digit of a figure, in which the copies of a log differ; for small figures it is the third decimal.
+#: The last digit of a figure, or the third decimal of a small one: copies of a log differ there.
 _LAST_DIGIT = re.compile(rb"(\.(?:\d\d|(?<=\d\d\.)\d|(?<=\d\d\d\.)))(\d)(?=[\s,)/}\]]|\Z)")
 LAYOUT = "layout.toml"
 

@@ -38,7 +38,7 @@ def run(name: str, main: Callable[[], int]) -> NoReturn:
         )
         sys.exit(NOTHING)
     except ImportError as error:
-        need = "free memory, or install the packages anew"
+        need = "free memory, or install the packages again"
         print(f"{name}: a package cannot be loaded, so nothing was written: {error}: {need}", file=sys.stderr)
         sys.exit(NOTHING)
     except Exception as error:

@@ -218,7 +218,7 @@ def _not_begun(job: Job) -> list[int]:
 
 
 def _start_failure(job: Job, rank: int) -> str:
-    """Return why a node did not start the run, from what its agent and srun printed."""
+    """Return why a node did not start the run, in the words of its agent or of srun."""
     lines = (job.node(rank) / "host.log").read_text(encoding="utf-8", errors="replace").splitlines()
     # srun adds that the agent has exited.
     said = [line for line in lines if not line.startswith("srun: ")] or lines or ["its step printed nothing"]

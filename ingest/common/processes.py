@@ -42,19 +42,19 @@ class Death:
 class Worker:
     """A process that does one kind of work repeatedly; it ends with this process, however that ends."""
 
-    def __init__(self, work: Callable[[Any], Any], *, anew: bool = False, folder: str | None = None) -> None:
+    def __init__(self, work: Callable[[Any], Any], *, fresh: bool = False, folder: str | None = None) -> None:
         """Start it.
 
         Args:
             work: the function that it calls with each task; exceptions are passed back.
-            anew: start a new Python instead of copying this process, whose libraries may have threads. `work` is then
+            fresh: start a new Python instead of copying this process, whose libraries may have threads. `work` is then
                 sent, and so must be a function of a module.
             folder: working folder of a new Python.
         """
         self.connection, theirs = Pipe()
         self._is_busy = self._is_started = False
         with closing(theirs):
-            if anew or sys.platform != "linux":
+            if fresh or sys.platform != "linux":
                 self._process: Any = _started(theirs, folder)
                 self._send(work)
             else:

@@ -119,7 +119,7 @@ class Comparability:
     """The comparison of two results.
 
     Attributes:
-        differs: what differs, and does not follow from the axis or from another difference.
+        differs: the differences that do not follow from the axis or from another difference.
         unknown: what at least one of them does not state.
         follows: what differs because the axis differs.
     """
@@ -130,12 +130,12 @@ class Comparability:
 
     @property
     def reasons(self) -> tuple[Difference, ...]:
-        """What forbids the comparison of results that must have done the same work."""
+        """The differences that forbid the comparison of results, since these did not do the same work."""
         return tuple(each for each in self.differs if each.tolerated != DEFAULT)
 
     @property
     def tolerated(self) -> tuple[Difference, ...]:
-        """What differs although they did the same work."""
+        """The differences between results that did the same work."""
         return tuple(each for each in self.differs if each.tolerated == DEFAULT)
 
     @property

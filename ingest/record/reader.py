@@ -74,7 +74,7 @@ class Processes:
                 worker.close()
 
     def _started(self) -> Worker:
-        return Worker(read_job, anew=self.fresh, folder=self.folder)
+        return Worker(read_job, fresh=self.fresh, folder=self.folder)
 
     def _read_alone(self, job: ReadingJob) -> FolderRead | Death:
         with closing(self._started()) as worker:

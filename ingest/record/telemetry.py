@@ -252,7 +252,7 @@ def _sampled(run: Run, recordings: Sequence[Recording]) -> Sampled:
 
 
 def _measured(run: Run, recordings: Sequence[Recording]) -> Sampled | UnsetType:
-    """Return the figures of the time in which the records that count were printed."""
+    """Return the figures of the period that the counted records cover."""
     if run.measured_clock is None:
         return UNSET
     begin, end = map(seconds_of, run.measured_clock)

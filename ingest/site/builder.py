@@ -53,7 +53,7 @@ STYLES = "assets/css/all.css"
 FOLDERS = ("en", "zh", "logs", share.FOLDER, badges.FOLDER, explorer.FOLDER)
 #: Folders where a killed run may have left unfinished files.
 WRITTEN_TO = (*FOLDERS, "data", "assets/css")
-#: Text by which our files are recognized there.
+#: Text that marks our files there, by their ending.
 MARKS = {".md": b"\ngenerated: ", ".svg": b'class="pl-', ".html": b'class="pl-log'}
 
 #: Endings of our files, by the name of a folder that only we write to.

@@ -17,9 +17,9 @@ from perfledger.ingest.common.errors import UsageError
 from perfledger.ingest.common.processes import Death, Worker, answering, done_apart
 
 
-@pytest.mark.parametrize("anew", [False, True])
-def test_a_worker_returns_the_results_and_errors_of_its_work(anew: bool) -> None:
-    with closing(Worker(math.sqrt, anew=anew)) as worker:
+@pytest.mark.parametrize("fresh", [False, True])
+def test_a_worker_returns_the_results_and_errors_of_its_work(fresh: bool) -> None:
+    with closing(Worker(math.sqrt, fresh=fresh)) as worker:
         for given in (4.0, 9.0):
             worker.give(given)
             assert answering([worker]) == [worker]
@@ -37,10 +37,10 @@ def _raise(number: signal.Signals) -> None:
     signal.raise_signal(number)
 
 
-@pytest.mark.parametrize("anew", [False, True])
+@pytest.mark.parametrize("fresh", [False, True])
 @pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGKILL, signal.SIGABRT])
-def test_a_signal_that_ends_a_worker_is_named(number: signal.Signals, anew: bool) -> None:
-    with closing(Worker(signal.raise_signal if anew else _raise, anew=anew)) as worker:
+def test_a_signal_that_ends_a_worker_is_named(number: signal.Signals, fresh: bool) -> None:
+    with closing(Worker(signal.raise_signal if fresh else _raise, fresh=fresh)) as worker:
         worker.give(number)
         death = worker.answer()
         assert (death, death.cause) == (Death(-number), number.name)
@@ -53,15 +53,15 @@ def test_an_exit_is_a_death() -> None:
 
 def test_a_worker_that_cannot_start_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    with closing(Worker(math.sqrt, anew=True)) as worker:
+    with closing(Worker(math.sqrt, fresh=True)) as worker:
         worker.give(4.0)
         with pytest.raises(UsageError, match="could not start a process, exit code 1"):
             worker.answer()
 
 
-@pytest.mark.parametrize("anew", [False, True])
-def test_a_busy_worker_can_be_ended(anew: bool) -> None:
-    worker = Worker(signal.pause if anew else lambda _: signal.pause(), anew=anew)
+@pytest.mark.parametrize("fresh", [False, True])
+def test_a_busy_worker_can_be_ended(fresh: bool) -> None:
+    worker = Worker(signal.pause if fresh else lambda _: signal.pause(), fresh=fresh)
     worker.give(None)
     worker.close()
     assert wait(lambda: not Path(f"/proc/{worker._process.pid}").exists())

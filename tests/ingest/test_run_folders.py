@@ -325,7 +325,7 @@ def test_telemetry_of_the_machine_is_added_to_that_of_its_gpus(root: Path, inges
     assert [each["printer"] for each in found["files"]] == ["nvidia_smi_csv", "host_csv"]
 
 
-def test_samples_of_a_whole_gpu_are_no_metric_of_a_slice(root: Path, ingest: Ingest) -> None:
+def test_samples_of_a_whole_gpu_are_left_out_of_a_slice(root: Path, ingest: Ingest) -> None:
     folder = root / "a/b/c/1"
     made_runs.write(folder, devices=2, files={"telemetry.csv": gpus(8, 1000)})
     said = json.loads((folder / "run.json").read_text())

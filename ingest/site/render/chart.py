@@ -1,4 +1,4 @@
-"""A chart: one record of what is drawn, `Dots` or `Lines`.
+"""A chart: a record of its marks, `Dots` or `Lines`.
 
 `render/drawing.py` draws it as SVG; `theme/assets/js/charts.js` draws the same records for choices of a reader.
 """

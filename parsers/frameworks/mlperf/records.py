@@ -44,7 +44,7 @@ _Record = dict[str, float]
 
 @dataclass(frozen=True)
 class _Counts:
-    """What a log counts: samples of the figure's unit per sample of its events, tokens of a sample, and devices."""
+    """The counts of a log: samples of the figure's unit per sample of its events, tokens of a sample, and devices."""
 
     of_event: float
     length: float

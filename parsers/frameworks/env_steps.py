@@ -33,7 +33,7 @@ def _of_one(columns: Columns) -> Columns:
 FORMAT = Format(
     title="Stable-Baselines3, ML-Agents, RSL-RL, rl_games and RLlib",
     framework="PyTorch",
-    start=rb"(?m:^)Using (?:cuda|cpu|mps) device\r?+\n|\bVersion information:\s++ml-agents: ",
+    start=rb"(?m:^)Using (?:cuda|cpu|mps) device[ \t\r]*+\n|\bVersion information:\s++ml-agents: ",
     unproven=True,
     readings=(
         Reading(

@@ -12,7 +12,7 @@ FORMAT = Format(
     title="3D Gaussian Splatting",
     framework="PyTorch",
     unproven=True,
-    start=rb"\bOptimizing \S++(?: \[[0-9/ :]++\])?+[\r\n]++Output folder: ",
+    start=rb"\bOptimizing \S++(?: \[[0-9/ :]++\])?+\s++Output folder: ",
     end="^Training complete.",
     readings=(
         Reading(

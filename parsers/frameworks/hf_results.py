@@ -27,7 +27,7 @@ FORMAT = Format(
     title="Hugging Face train_results.json",
     unproven=True,
     over=("frameworks.hf_trainer_state",),
-    start=rb'\{\s++"epoch": [0-9.]++,' + _OTHERS + _KEY + rb'train_loss": ',
+    start=rb'"epoch": [0-9.]++,' + _OTHERS + _KEY + rb'train_loss": ',
     end=rb'^\s*+"train_runtime": ',
     readings=(
         Reading(

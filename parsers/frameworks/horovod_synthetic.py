@@ -9,7 +9,7 @@ from perfledger.parsers.contract import Fact, Format, Reading
 
 FORMAT = Format(
     title="Horovod synthetic",
-    start=rb"Model: (?:[^\r\nM]++|M(?!odel: ))++\r?\nBatch size: [0-9]",
+    start=rb"Model: (?:[^\r\nM]++|M(?!odel: ))++\s++Batch size: [0-9]",
     end="Total img/sec on {_} {_}(s): ",
     readings=(
         Reading("Iter #{step}: {throughput} img/sec per ", unit="images/s", scope="device", span="step"),

@@ -11,7 +11,7 @@ FORMAT = Format(
     title="LeRobot",
     framework="PyTorch",
     unproven=True,
-    start=rb"\.py:[0-9]++ ++\{'batch_size': (?=[0-9]++,\r?+\n)",
+    start=".py:{_} {{'batch_size': {_},\n",
     end=" End of training",
     readings=(
         Reading(
@@ -27,7 +27,7 @@ FORMAT = Format(
     facts=(
         Fact("batch_size", rb"\.py:\d++ ++\{'batch_size': (\d++),$", int),
         Fact("devices", " Effective batch size: {_} x {:int} = "),
-        Fact("devices", rb" (dataset\.num_episodes=)\d++\r?+\n[^\n]{0,200}? num_learnable_params=", lambda _: 1),
+        Fact("devices", rb" (dataset\.num_episodes=)\d++$\n[^\n]{0,200}? num_learnable_params=", lambda _: 1),
         Fact("total_steps", " cfg.steps={:int} ("),
     ),
 )  # fmt: skip

@@ -18,7 +18,7 @@ FORMAT = Format(
     title="maskrcnn-benchmark, forks",
     framework="PyTorch",
     unproven=True,
-    start=rb" INFO: Using \d++ GPUs\r?+\n[^\n]{0,100}? INFO: Namespace\(config_file=",
+    start=" INFO: Using {_} GPUs\n{*} INFO: Namespace(config_file=",
     end=" INFO: Total training time: ",
     readings=(
         Reading(

@@ -13,7 +13,7 @@ from perfledger.parsers.contract import Fact, Format, Reading
 FORMAT = Format(
     title="parameter-golf",
     framework="PyTorch",
-    start=rb"(?m)^Hyperparameters:[ \t\r]*+\n(?: *+(?!train_batch_tokens: )[a-z_0-9]++: [^\n]*+\n)*+ *+train_batch_tokens: [0-9]",
+    start=rb"(?m)^Hyperparameters:(?:\s++(?!train_batch_tokens: )[a-z_0-9]++: [^\n]*+)*+\s++train_batch_tokens: [0-9]",
     end="^peak memory allocated: ",
     readings=(
         Reading(

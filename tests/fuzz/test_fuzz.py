@@ -174,8 +174,14 @@ def test_harmless_changes_keep_a_summary_of_several_lines_whole(harmless: str) -
         ("dlperf.oneflow_wdl", b"\n\n"),
         ("frameworks.diffusers", b"\t\n"),
         ("frameworks.autoresearch", b"\n \t\n"),
+        ("frameworks.env_steps", b"\t\n"),
+        ("frameworks.gaussian_splatting", b" \n"),
         ("frameworks.hf_iteration", b"\n" + b"~" * 2_000 + b"\n"),
+        ("frameworks.horovod_synthetic", b"\n\n"),
+        ("frameworks.lerobot", b"\t\n"),
+        ("frameworks.maskrcnn_benchmark", b" \n"),
         ("frameworks.minillm", b"\n\n"),
+        ("frameworks.parameter_golf", b"\n\n"),
     ],
 )
 def test_bytes_between_the_lines_of_two_runs_move_no_figure(format_id: str, end: bytes, tmp_path: Path) -> None:
@@ -185,6 +191,12 @@ def test_bytes_between_the_lines_of_two_runs_move_no_figure(format_id: str, end:
     path.write_bytes(path.read_bytes().replace(b"\n", end))
     assert not_slow(properties.moved(before, path)) == []
     assert len(properties.runs(path)) == len(before) == 2
+
+
+def test_a_bar_after_the_brace_that_begins_a_document_merges_no_runs(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_bytes(log_of("frameworks.hf_results").read_bytes().replace(b"{\n", b"{\n 37%|###   | 37/100\n") * 2)
+    assert [run.headline and run.headline.value for run in properties.runs(path)] == [4.996, 4.996]
 
 
 def test_a_failing_log_is_made_small() -> None:

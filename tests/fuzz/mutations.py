@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
+from perfledger.ingest.common.faults import fault
 from perfledger.ingest.common.processes import Death, Worker
 from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.registry import formats
@@ -134,16 +135,17 @@ class Mutation:
         return HARMLESS[self.harmless](joined, Random(f"{self.seed} {self.harmless}")).replace(_WITHIN, b"\n")
 
     def wrong(self, text: bytes, scratch: Path) -> list[str]:
-        """Return the faults in how the damaged text is read."""
+        """Return the faults in how the damaged text is read, and in how its harmless change moves figures."""
         path = scratch / "train.log"
         path.write_bytes(text)
         if not self.harmless:
             return properties.broken(path)
         before, changed = properties.runs(path), self.changed(text)
         path.write_bytes(changed)
-        # Whether the beginnings of lines are labels, or the printer's own, depends on the lines and labels around them.
         labels = [] if self.harmless == "labelled" else properties.labels(changed)
-        return properties.moved(before, path) if properties.labels(text) == labels else properties.broken(path)
+        if properties.labels(text) != labels or properties.two_printed(before):
+            return properties.broken(path)
+        return properties.moved(before, path)
 
 
 def mutation(seed: int, number: int, logs: Sequence[Path]) -> Mutation:
@@ -190,7 +192,10 @@ class Apart:
 
 def _wrong(task: tuple[Mutation, bytes, Path]) -> list[str]:
     found, text, scratch = task
-    return found.wrong(text, scratch)
+    try:
+        return found.wrong(text, scratch)
+    except Exception as error:
+        return [f"exception: {fault(error, found.log.name).args}"]
 
 
 def kind_of(wrong: Sequence[str]) -> str:

@@ -197,7 +197,11 @@ def _redrawn(text: bytes, chance: Random) -> bytes:
 
 
 def _coloured(text: bytes, chance: Random) -> bytes:
-    colour = chance.choice((b"\x1b[32m%b\x1b[0m", b"\x1b]0;title\x07%b", b"\x1b[2K%b", b"ab\x08\x08%b"))
+    """Colour lines, set a title, clear the line, or print two characters and remove them again.
+
+    Backspaces remove no text. Blanks do, and a line may be shorter than the text before it.
+    """
+    colour = chance.choice((b"\x1b[32m%b\x1b[0m", b"\x1b]0;title\x07%b", b"\x1b[2K%b", b"ab\x08\x08  \x08\x08%b"))
     return _between(text, chance, lambda line: colour % line if line else line)
 
 

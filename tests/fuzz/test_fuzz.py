@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from perfledger.ingest.record import run as record_run
+from perfledger.parsers.engine.scan import unstyled
 from tests.fuzz import minimise, mutations, operators, properties
 from tests.parsers.golden import log_of
 
@@ -82,6 +83,13 @@ def test_a_native_crash_is_a_failure_of_one_mutation(tmp_path: Path, monkeypatch
         assert apart.wrong(found, b"") == []
 
 
+def test_an_exception_is_a_failure_of_one_mutation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(properties, "broken", lambda path: [][1])
+    with closing(mutations.Apart(tmp_path)) as apart:
+        (wrong,) = apart.wrong(mutations.Mutation(log_of("paddle.seg"), "", ()), b"text")
+    assert wrong.startswith("exception: {'kind': 'IndexError'")
+
+
 def test_neighbours_of_a_log_that_ends_its_reader_are_read(tmp_path: Path) -> None:
     logs = mutations.goldens()
     found = (mutations.mutation(SEED, number, logs) for number in range(IN_FOLDER))
@@ -140,8 +148,25 @@ def test_lines_with_labels_of_their_own_are_not_labelled(tmp_path: Path) -> None
     log = log_of("frameworks.internlm")
     lines = [each for each in log.read_bytes().splitlines(keepends=True) if each.startswith(b"2026-11-20T")]
     text = b"".join([*lines[:3], *lines[-2:]])
-    assert properties.labels(text) == [0] * 5
+    assert len(properties.labels(text)) == 5
     assert not_slow(mutations.Mutation(log, "", (), "labelled").wrong(text, tmp_path)) == []
+
+
+def test_labels_of_lines_are_compared_if_other_lines_have_tags() -> None:
+    """Few lines have a tag, and the labels are removed only if most lines have one."""
+    few = b"0: step 1\n1: step 1\n[default5]:0: step 2\n1: step 2\n0: step 3\n1: step 3\n"
+    assert properties.labels(few) == [3, 3, 11, 3, 3, 3]
+    assert properties.labels(few.replace(b"\n", b"\n~~~~\n")) == [11]
+
+
+def test_a_log_of_two_programs_may_become_that_of_one(tmp_path: Path) -> None:
+    """Bars between the four lines of each of GluonCV's records leave those of PaddleClas."""
+    path, log = tmp_path / "train.log", log_of("paddle.clas_dygraph")
+    text = log_of("frameworks.gluon_cv_torch").read_bytes() + log.read_bytes()
+    mutation = mutations.Mutation(log, "5", (), "bars")
+    path.write_bytes(mutation.changed(text))
+    assert [run.headline and run.format for run in properties.runs(path)] == ["paddle.clas_dygraph"]
+    assert not_slow(mutation.wrong(text, tmp_path)) == []
 
 
 def test_a_number_with_a_tag_of_mpirun_in_it_is_on_its_line(tmp_path: Path) -> None:
@@ -155,6 +180,12 @@ def test_a_cut_line_stays_cut(name: str) -> None:
     assert all(
         operators.HARMLESS[name](b"step 1\nspeed: 39", Random(seed)).endswith(b"\nspeed: 39") for seed in range(9)
     )
+
+
+def test_text_that_backspaces_remove_is_invisible_on_short_lines() -> None:
+    lines = b'{\n"epoch": 1\n}\n'
+    shown = {unstyled(operators.HARMLESS["coloured"](lines, Random(seed))).replace(b" \n", b"\n") for seed in range(30)}
+    assert shown == {lines}
 
 
 @pytest.mark.parametrize("harmless", ["blank lines", "trailing blanks", "line ends", "bars", "redrawn"])

@@ -2,12 +2,12 @@
 
 The bar counts global batches and contains training alone; bars that begin with `Class Images` are validations. Its rate
 is smoothed until it is complete, and then a mean over the epoch with one or two decimals; elapsed time is cut to whole
-seconds. The seconds of an epoch are those of the rate, kept within that second. The bars that Ultralytics draws itself
-since 2025, without brackets, round their time, to tenths below a minute. Memory is in GB, and since 8.3.76 in GiB. The
-last batch of an epoch may be smaller: where the log shows the images of the data set it counts as a part, elsewhere the
-figure is too high by less than one batch per epoch. A bar ends with the size of the images; that of YOLOv5's classifier
-ends with an accuracy, contains the validation, and is not read. The batch size is that of all devices; it changes where
-it is chosen by the memory (`AutoBatch`) or reduced when memory runs out.
+seconds. The seconds of an epoch are those of the rate, kept within that second; YOLOv5 of late 2022 prints no rate. The
+bars that Ultralytics draws itself since 2025, without brackets, round their time, to tenths below a minute. Memory is
+in GB, and since 8.3.76 in GiB. The last batch of an epoch may be smaller: where the log shows the images of the data
+set it counts as a part, elsewhere the figure is too high by less than one batch per epoch. A bar ends with the size of
+the images; that of YOLOv5's classifier ends with an accuracy, contains the validation, and is not read. The batch size
+is that of all devices; it changes where it is chosen by the memory (`AutoBatch`) or reduced when memory runs out.
 """
 
 from __future__ import annotations
@@ -46,11 +46,12 @@ def epochs(columns: Columns) -> Columns:
     bar = columns.assign(steps=columns["_open"]) if within else columns
     found = states("epoch", last=True)(only("steps")(bar))
     steps, elapsed = found["steps"], found["duration"]
-    by_rate = steps * np.fmax(found["step_seconds"], 1 / found["steps_per_second"])
+    rated = "steps_per_second" in columns
+    by_rate = steps * np.fmax(found["step_seconds"], 1 / found["steps_per_second"]) if rated else elapsed
     if len(steps):
         full = columns["_data_set_size"][0] / columns["_batch_size_of_job"][0]
         steps = np.where(np.ceil(full) == steps, full, steps)
-    if within:
+    if within or not rated:
         seconds = (found if "_tenths" in columns else fine("duration", 1.0, cut=True)(found))["duration"]
     elif "_tenths" in columns:
         half = np.where(np.isfinite(found["_tenths"]), 0.05, 0.5)
@@ -134,6 +135,9 @@ _ONLY_DEVICE = (
     rb"(?! ++CUDA:1)(?:(?!Starting training for |[^\n]*?\bDP not recommended)[^\n]*+\n){0,2000}+Starting training for "
 )
 
+#: The end of a line after the elapsed time.
+_ENDS = rb"[ \t]*+(?=[\r\n])"
+_ELAPSED = rb"(?P<duration>[0-9:]++)" + _ENDS
 _OF_TQDM = rb"\[(?P<duration>[0-9:]++)<[0-9:]++, *+" + RATE + rb"[\],]"
 
 FORMAT = Format(
@@ -146,9 +150,10 @@ FORMAT = Format(
     before_start=rb"^(?:Ultralytics|YOLOv5|YOLOR) [^\n]*+\n(?: ++CUDA:[^\n]*+\n)*+(?!\S++ summary \(fused\))",
     end="^{_} epochs completed in {_} hours",
     readings=(
-        _bar(RATE + rb" (?P<duration>[0-9:]++(?P<_tenths>\.[0-9])?+)s?+(?:<[0-9:.]++s?+)?+[ \t]*+(?=[\r\n])", b"GiB"),
+        _bar(RATE + rb" (?P<duration>[0-9:]++(?P<_tenths>\.[0-9])?+)s?+(?:<[0-9:.]++s?+)?+" + _ENDS, b"GiB"),
         _bar(_OF_TQDM, b"decimal GB", lacks(_IN_GIB)),
         _bar(_OF_TQDM, b"GiB", says(_IN_GIB)),
+        _bar(_ELAPSED, b"decimal GB"),
         Reading(
             "^{_} epochs completed in {seconds:hours}",
             unit="images/s",

@@ -6,7 +6,7 @@ this is undone up to the twentieth iteration, so that the slow first one counts 
 loaders may stall for iterations that no mean includes: the `Total time` of an epoch, which is that of its iterations
 alone, contradicts the lines then. `Test:` lines are of an evaluation. An iteration is a batch of each device, however
 many of them an update accumulates. torchvision's `img/s` is that of one device without the wait for data, and not read.
-Neither speed of the job nor its batch size is printed.
+Neither speed of the job nor its batch size is printed. LLaMA2-Accessory prints no `eta`.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ FORMAT = Format(
     end=rb"^(?:[0-9 :,-]{8,}+ \[INFO\] )?+Training time [0-9]",
     readings=(
         Reading(
-            _EPOCH + rb" ++\[ *+<step>/<total_steps>\] ++eta: ?+" + _LEFT + rb"(?=\s)"
+            _EPOCH + rb" ++\[ *+<step>/<total_steps>\](?: ++eta: ?+" + _LEFT + rb")?+(?=\s)"
             rb"(?:(?=(?:[^\r\n \[]++| (?!loss: |total_loss: |time: ))*+ (?:total_)?+loss: <loss>(?=\s)))?+"
             rb"(?:[^\r\n \[]++| (?!time: ))*+ time: <step_seconds>" + _RANGE + rb" ++data: <reader_seconds>" + _RANGE
             + rb"(?=\s)(?: ++max mem: (?P<memory>[0-9]++)(?=\s))?+",

@@ -22,7 +22,8 @@ FORMAT = Format(
             span="step",
             verbs=(
                 carry("reader_seconds"),
-                only("step"),
+                # A log may begin after the wait for data of its first iteration.
+                only("step", "reader_seconds"),
                 lambda each: each.assign(batch=each["_images"] / each["step"]),
                 total("step_seconds", "step_seconds", "reader_seconds"),
             ),

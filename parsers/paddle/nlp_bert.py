@@ -1,4 +1,4 @@
-"""PaddleNLP, BERT pre-training (`examples/language_model/bert`), TinyBERT and MiniLM, and the tests of its models (TIPC).
+"""PaddleNLP, BERT and ERNIE 1.0 pre-training, TinyBERT and MiniLM, and the tests of its models (TIPC).
 
 A record per `logging_steps` steps. `ips` is the throughput of one device. `avg_batch_cost` includes the wait for data,
 which the static graph (`total step`, once misspelt as `tobal step`) adds to it once more. Its `ips` is too low if the
@@ -47,6 +47,8 @@ FORMAT = Format(
         # Stable Diffusion, of images; and translation, whose batches vary: `avg_samples` are the words of the last one.
         Reading(_LINE + "avg_samples: {_samples}, ips: {throughput} sample/sec" + MAX_MEMORY, unit="samples/s", scope="device", pauses=_PAUSES, verbs=(_whole_intervals,)),
         Reading(_LINE + "avg_samples: {_}, ips: {throughput} words/sec" + MAX_MEMORY, unit="words/s", scope="device", pauses=_PAUSES),
+        # ERNIE 1.0, of the whole job; its timer begins again after an evaluation.
+        Reading("global step {step}, loss: {loss}, lm_loss: {_}, {?sop_loss: {_}, }speed: {_} steps/s, ips: {throughput} seqs/s, ", unit="sequences/s", per_update=True),
         # LLaVA.
         Reading(
             "global step {step}, loss: {loss}, ips: {throughput}, max_mem_reserved: {_} MB, max_mem_allocated: {memory} MB",

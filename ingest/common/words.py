@@ -68,6 +68,11 @@ def phrase(key: str, **args: object) -> Phrase:
     return Phrase(key, tuple(sorted(args.items())))
 
 
+def counted(key: str, n: int) -> Phrase:
+    """Return a phrase about a number of things; English has other words for one."""
+    return phrase(f"{key}_one" if n == 1 else key, n=f"{n:,}")
+
+
 def word_for(table: str, name: object) -> Phrase:
     """Return the word for a name from data; a name without a word is shown as it is."""
     return Phrase(f"{table}.{name}", (), str(name))

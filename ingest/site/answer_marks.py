@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from perfledger.ingest.common import numbers
-from perfledger.ingest.common.words import Text, phrase, word_for
+from perfledger.ingest.common.words import Text, counted, phrase, word_for
 from perfledger.ingest.compute.comparison import Candidate, Difference, LeftOut, Verdict
 from perfledger.ingest.compute.rules import SUMMARY
 from perfledger.ingest.site import addresses, caveats, witness_tables
@@ -48,11 +48,6 @@ class Mark:
 def run_page(site: Site, row: Row) -> str | None:
     """Return the page of the run that represents a result."""
     return site.page(representative(site, row)) if numbers.known(row.value) else site.page(site.by_id[row.run_ids[0]])
-
-
-def counted(key: str, n: int) -> Text:
-    """Return a phrase about a number; for one, English needs other words."""
-    return phrase(f"{key}_one" if n == 1 else key, n=n)
 
 
 def marks(site: Site, suite: Suite, verdict: Verdict) -> tuple[Mark, ...]:

@@ -35,6 +35,7 @@ class AuditSummary:
     recomputed: int
     verdicts: tuple[Link, ...]
     bars: tuple[DeviationBar, ...]
+    axis: Text
     page: str
 
 
@@ -44,7 +45,7 @@ def audit_summary(site: Site) -> AuditSummary | None:
     if not found:
         return None
     verdicts = tuple(Link(said, addresses.audit_of(verdict=each)) for each, said in verdict_counts(found).items())
-    return AuditSummary(len(found), verdicts, bars(found), addresses.AUDIT)
+    return AuditSummary(len(found), verdicts, bars(found), _axis(found), addresses.AUDIT)
 
 
 def verdict_counts(found: Iterable[Audited]) -> Mapping[str, Text]:
@@ -59,6 +60,13 @@ def bars(found: Sequence[Audited]) -> tuple[DeviationBar, ...]:
     bins = audit.deviations(found)
     longest = max((each.count for each in bins), default=0) or 1
     return tuple(DeviationBar(each.count, 100 * each.count / longest, _side(each), _tick(each)) for each in bins)
+
+
+def _axis(found: Sequence[Audited]) -> Text:
+    """Return what the histogram shows, with the number of results that are not in it."""
+    without = sum(not each.house for each in found)
+    counts = {"n": numbers.count(len(found) - without), "without": numbers.count(without)}
+    return phrase("audit.card_axis_of_some", **counts) if without else phrase("audit.card_axis", n=counts["n"])
 
 
 def _tick(found: DeviationBin) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from perfledger.ingest.common import numbers
-from perfledger.ingest.common.words import Text, phrase
+from perfledger.ingest.common.words import Phrase, Text, phrase
 from perfledger.ingest.compute.comparison import Candidate, LeftOut, entrant
 from perfledger.ingest.compute.standings import AXES, FRAMEWORK
 from perfledger.ingest.site import addresses, published_figures
@@ -295,7 +295,7 @@ def line_of(site: Site, found: SuiteStanding, values: Sequence[str]) -> Standing
         case=tuple(each for each in case if each),
         entries=tuple(by_entrant.get(each) for each in values),
         kind=verdict.kind,
-        sure=phrase(f"front.class_{'conditions' if _others_left_out(found) else verdict.kind}"),
+        sure=_sure(found),
         number=lead_in_words(found),
         detail=_detail(site, found),
         marks=marks(site, suite, verdict),
@@ -339,6 +339,14 @@ def _entry(site: Site, found: SuiteStanding, candidate: Candidate) -> StandingEn
         high=None if row.high is None else row.high / n,
         repeats=row.repeats,
     )
+
+
+def _sure(found: SuiteStanding) -> Phrase:
+    """Return how sure a lead is; an entrant alone is the only one of its axis, and may have other results."""
+    if _others_left_out(found):
+        return phrase("front.class_conditions")
+    kind = found.verdict.kind
+    return phrase(f"front.alone_{found.axis}") if kind == "alone" else phrase(f"front.class_{kind}")
 
 
 def _others_left_out(found: SuiteStanding) -> LeftOut | None:

@@ -406,7 +406,7 @@ def group_name(group: str) -> Text:
 
 def precision_name(precision: str | None) -> Text:
     """Return the name of a precision; an unknown word is shown as it is."""
-    return word_for("precision", precision) if precision else phrase("site.unknown")
+    return word_for("precision", precision) if precision else phrase("group.unknown")
 
 
 def reason(found: Reason | None) -> Phrase | None:

@@ -101,6 +101,7 @@ def test_the_histogram_counts_every_figure_with_a_log(audited: Path) -> None:
             ("below", "1", "−20%"), ("below", "1", "−10%"), ("within", "1", "±0.1%")
         ]  # fmt: skip
         assert len(bars) == 13
+        assert "3" in re.findall(r"<figcaption>(.*?)</figcaption>", page(audited, language))[0]
 
 
 def test_a_figure_links_to_its_page_its_lines_and_our_run(audited: Path) -> None:

@@ -103,7 +103,7 @@ def test_what_speaks_against_a_figure_or_its_date_is_marked(change: Any, wanted:
 
 def test_one_framework_alone_is_said_to_be_alone() -> None:
     found = answer(of("PyTorch", 400.0))
-    assert (found.kind, found.said()) == ("alone", "Only result | 3 runs")
+    assert (found.kind, found.said()) == ("alone", "Only framework | 3 runs")
 
 
 def test_figures_of_different_units_are_not_compared() -> None:

@@ -157,7 +157,7 @@ def test_a_figure_with_a_reason_for_caution_says_it() -> None:
 
 def test_a_single_result_is_a_row_and_leads_to_its_model_under_the_same_filter() -> None:
     _, alone = table_of(*some("A", 400.0, devices=8), *some("A", 50.0)).lines
-    assert (WORDS.say("en", alone.sure), percents(alone)) == ("Only result", [None])
+    assert (WORDS.say("en", alone.sure), percents(alone)) == ("Only framework", [None])
     page, _, asked = alone.page.partition("?")
     assert page == "models/resnet50/index.md"
     assert parse_qs(asked) == {"hardware": [builders.HARDWARE], "devices": ["8"], "precision": ["fp32"]}

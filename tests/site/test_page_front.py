@@ -193,6 +193,24 @@ def test_our_own_page_is_short_and_does_not_move(visit: Visit, real_home: str) -
     assert page.locator(".pl-row:visible").first.bounding_box()["y"] < 900
 
 
+def test_on_a_phone_the_reason_for_an_outline_does_not_cover_the_figure(visit: Visit, real_home: str) -> None:
+    page = visit(real_home, wide=390, high=844)
+    page.locator(".pl-share:visible > .pl-outline").first.scroll_into_view_if_needed()
+    covered, reasons = page.evaluate(
+        """() => {
+          const seen = [...document.querySelectorAll(".pl-share")].filter(each => each.offsetParent);
+          const boxes = cell => [...cell.children].map(each => each.getBoundingClientRect());
+          const cross = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+                                  && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
+          const isCovered = cell => boxes(cell).some((a, at, all) => all.slice(at + 1).some(b => cross(a, b)));
+          return [seen.filter(isCovered).map(each => each.innerText),
+                  seen.filter(each => each.querySelector(":scope > small:not(.pl-percent)")).length];
+        }"""
+    )
+    assert covered == []
+    assert reasons
+
+
 def test_hardware_without_room_on_the_front_page_leads_to_its_own_with_the_same_choice(
     visit: Visit, large_home: str
 ) -> None:

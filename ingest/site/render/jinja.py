@@ -14,7 +14,7 @@ import yaml
 from markupsafe import Markup
 
 from perfledger.ingest.common import numbers
-from perfledger.ingest.common.words import LANGUAGES, Text, Words, phrase
+from perfledger.ingest.common.words import LANGUAGES, Text, Words, counted, phrase
 from perfledger.ingest.site.model import Hit, Page
 from perfledger.ingest.site.render import drawing
 from perfledger.ingest.site.render.chart import CHARTS, Chart
@@ -61,6 +61,9 @@ def _tools(words: Words, language: str, writer: Writer) -> Mapping[str, object]:
     def w(key: str, **args: object) -> Markup:
         return escape(words.say(language, phrase(key, **args)))
 
+    def n_of(key: str, n: int) -> Markup:
+        return escape(words.say(language, counted(key, n)))
+
     def link(text: Text, target: str | None) -> Markup:
         shown = writer.say(text)
         return Markup('<a href="{}">{}</a>').format(writer.link(target), shown) if target else shown
@@ -82,6 +85,7 @@ def _tools(words: Words, language: str, writer: Writer) -> Mapping[str, object]:
         "colon": colon,
         "space": SPACE[language],
         "w": w,
+        "n_of": n_of,
         "say": writer.say,
         "table": writer.table,
         "caution": writer.caution,

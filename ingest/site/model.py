@@ -369,7 +369,7 @@ class Page:
     template: str
     title: Text
     description: Text
-    context: Callable[[], Mapping[str, object] | DataclassInstance]
+    context: Callable[[], DataclassInstance]
     boost: int = 1
     order: int | None = None
     group: str | None = None

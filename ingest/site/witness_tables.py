@@ -74,20 +74,16 @@ def _value(value: float | None, unit: str) -> Cell | None:
     return None if value is None else cell(numbers.figure(value), None, unit, value=value)
 
 
-def _difference(found: Witness) -> Cell | None:
+def _difference(found: Witness) -> Cell:
     """Return by how much what is printed differs; of a bound, how much of it is needed."""
-    if found.value is None:
-        return None
     share = (found.difference or 0.0) / 100
     digits = 1 if abs(share) >= 0.01 else 2
     used = phrase("witness.share", percent=numbers.percent(1 + share))
     return cell(used if found.kind == _BOUND else numbers.signed_percent(share, digits), value=found.difference)
 
 
-def _limit(found: Witness) -> Cell | None:
+def _limit(found: Witness) -> Cell:
     """Return up to which difference a witness agrees; one that corrects a known fault is right below that, too."""
-    if found.value is None:
-        return None
     limit = phrase("witness.bound") if found.kind == _BOUND else _percent(found.tolerance or 0.0)
     return cell("" if found.verdict == "corrects" else limit, None, _resolution(found))
 

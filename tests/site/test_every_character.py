@@ -20,6 +20,7 @@ from perfledger.ingest.common.frame import DataColumn
 from perfledger.ingest.common.markdown import escaped
 from perfledger.ingest.common.words import own
 from perfledger.ingest.site.model import Hit, Page
+from perfledger.ingest.site.pages.guides import RunningPage
 from perfledger.ingest.site.render import jinja, svg
 from perfledger.ingest.site.render.text import escape, plain, title
 from perfledger.schema.redaction.redact import redact
@@ -46,8 +47,9 @@ def test_records_contain_no_character_that_breaks_a_form() -> None:
 
 def test_front_matter_gives_each_name_back() -> None:
     for name in names():
-        page = Page("index.md", "index", title=name, description="", context=dict)
-        written = jinja._front_matter(own(), "en", page, ["a.js"], [Hit("a", name, "a.md")])
+        hit = Hit("a", name, "a.md")
+        page = Page("index.md", "index", title=name, description="", context=RunningPage)
+        written = jinja._front_matter(own(), "en", page, ["a.js"], [hit])
         text, data = get_data(f"{written}text")
         assert text == "text"
         assert (data["title"], data["hits"]) == (title(name), [["a", title(name), "a.md"]])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from functools import lru_cache
 
 from msgspec import UNSET
@@ -89,8 +89,6 @@ def _day(stated: str) -> str | None:
     with suppress(ValueError, OverflowError):
         at = datetime.fromisoformat(stated)
         return (at.astimezone(UTC) if at.tzinfo else at).date().isoformat()
-    with suppress(ValueError):
-        return date.fromisoformat(stated[:10]).isoformat()
     return None
 
 

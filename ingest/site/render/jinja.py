@@ -7,7 +7,6 @@ import posixpath
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from functools import partial
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import yaml
@@ -22,9 +21,6 @@ from perfledger.ingest.site.render.environment import environment, located
 from perfledger.ingest.site.render.html_table import Writer, attributes
 from perfledger.ingest.site.render.text import as_data, code, code_block, escape, slug, title
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
 #: Pages of prose, which print numbers and tables only: nothing is escaped for Markdown. The templates of all others
 #: write HTML, which hooks/blocks.py leads past Markdown.
 OF_MARKDOWN = ("data", "method", "running", "submitting")
@@ -36,7 +32,7 @@ SPACE = {"en": Markup(" "), "zh": Markup("")}  # between sentences: Chinese sets
 def rendered(words: Words, page: Page) -> Iterator[str]:
     """Yield a page in each language, as Markdown with front matter, from one context."""
     made = page.context()
-    context, hits = _names_of(made), getattr(made, "hits", None)
+    context = {each.name: getattr(made, each.name) for each in fields(made)}
     for language in LANGUAGES:
         writer = Writer(words, language, partial(relative, page.path))
         names = {**_tools(words, language, writer), **context}
@@ -44,7 +40,7 @@ def rendered(words: Words, page: Page) -> Iterator[str]:
             body = environment().get_template(f"{page.template}.md.j2").render(names)
         has_charts = '<figure class="pl-chart"' in body and CHARTS not in page.scripts
         scripts = (*page.scripts, *([CHARTS] if has_charts else []))
-        yield _front_matter(words, language, page, scripts, hits) + _tidy(body)
+        yield _front_matter(words, language, page, scripts, context.get("hits")) + _tidy(body)
 
 
 def relative(page_path: str, target: str) -> str:
@@ -160,10 +156,3 @@ def _tidy(text: str) -> str:
         if line or (out and out[-1]):
             out.append(line)
     return "\n".join(out).strip("\n") + "\n"
-
-
-def _names_of(context: Mapping[str, object] | DataclassInstance) -> Mapping[str, object]:
-    """Return the names that a page's template may use: of a record, its fields."""
-    if isinstance(context, Mapping):
-        return context
-    return {each.name: getattr(context, each.name) for each in fields(context)}

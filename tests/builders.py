@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -85,6 +86,16 @@ def run(identifier: str, *, speed: float = 400.0, repeat: int = 1, unit: str = "
         **other,
     }
     return from_json(document, Run)
+
+
+def runs_of(framework: str, speed: float, repeats: int = 3, **other: Any) -> list[Run]:
+    """Return repeats of one case, half a per mille apart."""
+    stated = [f"{key}{value}" for key, value in other.items() if key != "environment"]
+    name = re.sub("[^a-z0-9]+", "-", "-".join((framework, str(speed), *stated)).lower()).strip("-")
+    return [
+        run(f"{name}-{n}", framework=framework, speed=speed * (1 + 0.0005 * n), repeat=n, **other)
+        for n in range(1, repeats + 1)
+    ]
 
 
 def edited(given: Run, **changes: Any) -> Run:

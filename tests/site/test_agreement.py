@@ -15,7 +15,7 @@ import pytest
 from perfledger.ingest import build
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import own
-from perfledger.ingest.compute import comparison, results
+from perfledger.ingest.compute import comparison
 from perfledger.ingest.compute.candidates import JudgedCase, candidates, verdicts
 from perfledger.ingest.compute.candidates import places as places_of
 from perfledger.ingest.compute.comparison import Candidate
@@ -25,7 +25,7 @@ from perfledger.ingest.compute.contrast import written
 from perfledger.ingest.site.data import badges
 from perfledger.ingest.site.data import results as data
 from perfledger.ingest.site.data.measured import figures, identity
-from perfledger.ingest.site.model import Row, Site, Suite, suites
+from perfledger.ingest.site.model import Row, Site, Suite, site_of_runs, suites
 from perfledger.ingest.site.pages import compare
 from perfledger.ingest.site.result_lines import slices
 from perfledger.ingest.site.result_tables import sections
@@ -87,8 +87,7 @@ def stating(framework: str, facts: dict[str, str]) -> dict[str, Any]:
 
 @pytest.fixture(scope="module", params=[of_repository, made_up], ids=["repository", "made up"])
 def results_site(request: pytest.FixtureRequest) -> Site:
-    runs = sorted(request.param(), key=lambda each: each.id)
-    return Site(tuple(runs), (), suites(), results.results)
+    return site_of_runs(request.param())
 
 
 def opened(visit: Callable[..., Any], home: str, found: Sequence[ResultRecord], measured: Figures = NONE) -> Any:
@@ -113,7 +112,7 @@ def places_of_site(site: Site) -> Iterator[tuple[Suite, list[JudgedCase]]]:
 
 
 def test_only_clear_leads_of_the_made_up_results_are_leads() -> None:
-    site = Site(tuple(sorted(made_up(), key=lambda each: each.id)), (), suites(), results.results)
+    site = site_of_runs(made_up())
     found = {(row.hardware, row.framework) for _, row in leading(site)}
     assert found == {(f"Device {name}", "PyTorch") for name in ("clear", "five", "third single")}
 
@@ -154,7 +153,7 @@ def test_a_badge_shows_the_figure_that_leads(results_site: Site) -> None:
 
 
 def test_a_badge_names_a_clear_and_a_likely_lead_alone() -> None:
-    site = Site(tuple(sorted(made_up(), key=lambda each: each.id)), (), suites(), results.results)
+    site = site_of_runs(made_up())
     shown = badges.badges(site, own())
     rows = {row.hardware: row for rows in site.rows.values() for row in rows if row.framework == "PyTorch"}
     for name, expected in (("clear", "clearly the fastest"), ("single", "likely the fastest")):
@@ -238,8 +237,7 @@ def of_corpus() -> list[Run]:
 
 @pytest.fixture(scope="module", params=[of_repository, of_corpus], ids=["repository", "corpus"])
 def measured_site(request: pytest.FixtureRequest) -> Site:
-    runs = sorted(request.param(), key=lambda each: each.id)
-    return Site(tuple(runs), (), suites(), results.results)
+    return site_of_runs(request.param())
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from perfledger.ingest.common.words import own
-from perfledger.ingest.compute import results
 from perfledger.ingest.site import caveats
 from perfledger.ingest.site import model_tables as tables
-from perfledger.ingest.site.model import Site, suites
+from perfledger.ingest.site.model import site_of_runs
 from perfledger.ingest.site.pages import run as run_page
 from perfledger.ingest.site.result_lines import slices
 from perfledger.schema.records import Run
@@ -70,7 +69,7 @@ def test_a_figure_near_the_median_has_no_note() -> None:
 )
 def test_a_figure_far_from_the_median_carries_a_caution_on_both_pages(median: float, format: str, marked: bool) -> None:
     given = of(median, format=format)
-    site = Site((given,), (), suites(), results.results)
+    site = site_of_runs([given])
     (suite,) = site.shown
     (line,) = slices(site, suite)[0].lines
     share = f"{'−' if median > 400 else '+'}{abs(400 / median - 1):.1%}"
@@ -83,7 +82,7 @@ def test_a_figure_far_from_the_median_carries_a_caution_on_both_pages(median: fl
 def test_a_runs_page_says_what_else_took_time() -> None:
     pauses = {"records": 3, "seconds": 12.5, "percent": 11.9, "kinds": ["evaluation", "checkpoint"]}
     given = edited(of(400.0), pauses=pauses, figures={"sustained": {"used": 29, "skipped": 11}})
-    site = Site((given,), (), suites(), results.results)
+    site = site_of_runs([given])
     (window,) = (each for each in run_page.steps(site, given) if WORDS.say("en", each.name) == "Window")
     for language, said in (
         ("en", ["29 records used, 8 excluded as warm-up",
@@ -97,7 +96,7 @@ def test_a_runs_page_says_what_else_took_time() -> None:
 def test_a_run_of_too_few_records_has_its_reason_in_the_cell() -> None:
     reason = {"code": "too_short", "args": {"records": 2, "seconds": 0.7, "needed": 5, "needed_seconds": 30}}
     given = edited(of(400.0), figures={"sustained": {"value": None, "reason": reason}})
-    site = Site((given,), (), suites(), results.results)
+    site = site_of_runs([given])
     (suite,) = site.shown
     (row,) = site.rows[suite.id]
     assert (row.value, row.reason) == (None, given.figures["sustained"].reason)

@@ -19,10 +19,9 @@ from pyarrow import parquet
 
 from perfledger.ingest.common import problems
 from perfledger.ingest.common.words import LANGUAGES, own
-from perfledger.ingest.compute.results import results as results_of
 from perfledger.ingest.site.data import columnar, results
 from perfledger.ingest.site.data.problems import document
-from perfledger.ingest.site.model import Site, suites
+from perfledger.ingest.site.model import Site, site_of_runs
 from perfledger.schema.records import Problem
 from tests import builders
 
@@ -35,7 +34,7 @@ def site() -> Site:
         for each, code, times in zip(repeats, ("too_few", "cut_line", "too_few"), (1, 2, 1), strict=False)
     ]
     given = [*builders.runs(), *wrong, *repeats[len(wrong) :]]
-    return Site(tuple(sorted(given, key=lambda run: run.id)), (), suites(), results_of)
+    return site_of_runs(given)
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +90,7 @@ def test_columns_have_types(data: Path) -> None:
 def test_problems_of_many_logs_are_those_of_few(monkeypatch: pytest.MonkeyPatch) -> None:
     reason = {"reason": {"code": "too_few_records", "args": {"records": 2, "needed": 3}}}
     found = (Problem("empty", "a.log"), Problem("empty", "b.log", 3), Problem("too_few", "c.log", 0, reason))
-    site, known = Site(tuple(builders.runs()), found, suites(), results_of), own()
+    site, known = site_of_runs(builders.runs(), found), own()
     assert problems.TABLE not in columnar.files(site, [], known)
     monkeypatch.setattr(problems, "MANY_LOGS", len({run.path for run in site.runs}) - 1)
     table = parquet.read_table(io.BytesIO(columnar.files(site, [], known)[problems.TABLE]))
@@ -109,7 +108,7 @@ def test_the_bytes_are_the_same_twice(site: Site) -> None:
 
 
 def test_a_site_without_results_has_empty_files() -> None:
-    empty = columnar.files(Site((), (), suites(), results_of), [], own())
+    empty = columnar.files(site_of_runs(()), [], own())
     assert set(empty) == {columnar.RESULTS, columnar.RUNS}
 
 

@@ -14,15 +14,14 @@ from urllib.parse import parse_qs
 import pytest
 
 from perfledger.ingest.common.words import LANGUAGES, own
-from perfledger.ingest.compute import results
 from perfledger.ingest.published import publications
 from perfledger.ingest.site import machines
 from perfledger.ingest.site.chips import token
-from perfledger.ingest.site.model import Site, suites
+from perfledger.ingest.site.model import site_of_runs
 from perfledger.ingest.site.pages import front as front_page
 from perfledger.schema.vocabulary import PRECISIONS
 from tests import builders
-from tests.builders import run
+from tests.builders import run, runs_of
 from tests.site.kinds import figure, made_up
 
 WORDS = own()
@@ -92,20 +91,8 @@ def test_every_cell_is_a_result_as_a_share_of_the_best_of_its_row(
     assert compared >= 4
 
 
-def site_of(*runs: Any) -> Site:
-    return Site(tuple(sorted(runs, key=lambda each: each.id)), (), suites(), results.results)
-
-
-def some(framework: str, speed: float, repeats: int = 3, **other: Any) -> list[Any]:
-    name = re.sub("[^a-z0-9]+", "-", f"{framework} {speed} {sorted(other.items())}".lower()).strip("-")
-    return [
-        run(f"{name}-{n}", framework=framework, speed=speed * (1 + 0.0005 * n), repeat=n, **other)
-        for n in range(1, repeats + 1)
-    ]
-
-
 def machine_of(*runs: Any) -> machines.Machine:
-    (found,) = machines.machines(site_of(*runs))
+    (found,) = machines.machines(site_of_runs(runs))
     return found
 
 
@@ -121,8 +108,8 @@ def percents(found: machines.StandingLine) -> list[int | None]:
 
 def test_the_framework_that_leads_most_often_comes_first() -> None:
     found = table_of(
-        *some("A", 400.0), *some("B", 300.0), *some("A", 100.0, devices=8), *some("B", 300.0, devices=8),
-        *some("B", 300.0, devices=4), *some("A", 100.0, devices=4), *some("C", 9.0, devices=4),
+        *runs_of("A", 400.0), *runs_of("B", 300.0), *runs_of("A", 100.0, devices=8), *runs_of("B", 300.0, devices=8),
+        *runs_of("B", 300.0, devices=4), *runs_of("A", 100.0, devices=4), *runs_of("C", 9.0, devices=4),
     )  # fmt: skip
     assert [each.name for each in found.columns] == ["B", "A", "C"]
     assert [percents(each) for each in found.lines] == [[75, 100, None], [100, 33, 3], [100, 33, None]]
@@ -132,8 +119,8 @@ def test_the_framework_that_leads_most_often_comes_first() -> None:
 
 def test_a_close_row_says_so_and_a_row_of_two_units_has_no_share() -> None:
     found = table_of(
-        *some("A", 400.0, 1), *some("B", 398.5, 1), *some("C", 100.0, 1),
-        *some("A", 400.0, devices=8, unit="words/s"), *some("B", 300.0, devices=8, unit="tokens/s"),
+        *runs_of("A", 400.0, 1), *runs_of("B", 398.5, 1), *runs_of("C", 100.0, 1),
+        *runs_of("A", 400.0, devices=8, unit="words/s"), *runs_of("B", 300.0, devices=8, unit="tokens/s"),
     )  # fmt: skip
     close, apart = found.lines
     assert percents(close) == [100, 100, 25]
@@ -147,8 +134,8 @@ def test_a_close_row_says_so_and_a_row_of_two_units_has_no_share() -> None:
 
 
 def test_a_figure_with_a_reason_for_caution_says_it() -> None:
-    cut = [builders.edited(each, outcome="truncated") for each in some("A", 400.0)]
-    first, second = table_of(*cut, *some("B", 300.0)).lines[0].entries
+    cut = [builders.edited(each, outcome="truncated") for each in runs_of("A", 400.0)]
+    first, second = table_of(*cut, *runs_of("B", 300.0)).lines[0].entries
     assert first is not None
     assert second is not None
     assert WORDS.say("en", first.caution) == "Log ends before the run does: A"
@@ -156,7 +143,7 @@ def test_a_figure_with_a_reason_for_caution_says_it() -> None:
 
 
 def test_a_single_result_is_a_row_and_leads_to_its_model_under_the_same_filter() -> None:
-    _, alone = table_of(*some("A", 400.0, devices=8), *some("A", 50.0)).lines
+    _, alone = table_of(*runs_of("A", 400.0, devices=8), *runs_of("A", 50.0)).lines
     assert (WORDS.say("en", alone.sure), percents(alone)) == ("Only framework", [None])
     page, _, asked = alone.page.partition("?")
     assert page == "models/resnet50/index.md"
@@ -164,13 +151,17 @@ def test_a_single_result_is_a_row_and_leads_to_its_model_under_the_same_filter()
 
 
 def test_results_that_all_have_cards_and_no_rival_have_no_table() -> None:
-    found = machine_of(*some("A", 400.0), *some("A", 10.0, suite="vit", model="ViT-B/16"))
+    found = machine_of(*runs_of("A", 400.0), *runs_of("A", 10.0, suite="vit", model="ViT-B/16"))
     assert found.tables == ()
     assert [each.figure for each in found.cards] == ["400.4", "10.010"]
 
 
 def test_precisions_of_one_framework_are_compared_and_the_lead_is_on_the_card() -> None:
-    runs = [*some("A", 400.0), *some("A", 800.0, precision="amp"), *some("A", 900.0, precision="amp", batch_size=128)]
+    runs = [
+        *runs_of("A", 400.0),
+        *runs_of("A", 800.0, precision="amp"),
+        *runs_of("A", 900.0, precision="amp", batch_size=128),
+    ]
     found = machine_of(*runs)
     assert found.axis == "precision"
     (line,) = table_of(*runs, axis="precision").lines
@@ -196,7 +187,7 @@ def test_published_figures_fill_in_where_a_framework_has_no_result_of_ours(tmp_p
     ]  # fmt: skip
     published = publications.read([made_up(tmp_path, rows)])
     assert not published.problems
-    site = replace(site_of(*some("A", 400.0), *some("B", 300.0)), published=published)
+    site = replace(site_of_runs([*runs_of("A", 400.0), *runs_of("B", 300.0)]), published=published)
     ours, theirs = sorted(machines.machines(site), key=lambda each: each.is_published)
     (table,) = [each for each in ours.tables if each.axis == "framework"]
     assert [each.name for each in table.columns] == ["A", "B", "C", "D"]
@@ -212,23 +203,23 @@ def test_published_figures_fill_in_where_a_framework_has_no_result_of_ours(tmp_p
 
 def test_the_newest_accelerator_comes_first_then_published_ones_then_processors(tmp_path: Path) -> None:
     runs = [
-        each for name in ("Xeon 1", "V100", "H100", "K80") for each in some("A", 5.0, hardware=name)
+        each for name in ("Xeon 1", "V100", "H100", "K80") for each in runs_of("A", 5.0, hardware=name)
     ]  # fmt: skip
     rows = [figure(hardware="B200", devices="1", batch_size="64", precision="fp32", framework="A", value="410")]
-    site = replace(site_of(*runs), published=publications.read([made_up(tmp_path, rows)]))
+    site = replace(site_of_runs(runs), published=publications.read([made_up(tmp_path, rows)]))
     assert [each.hardware for each in machines.machines(site)] == ["H100", "V100", "K80", "B200", "Xeon 1"]
 
 
 def test_what_changed_lately_is_that_of_the_last_day() -> None:
-    old = some("A", 400.0, start="2026-01-01T00:00:00Z")
-    new = [*some("B", 300.0, start="2026-02-03T00:00:00Z"), *some("C", 300.0, start="2026-02-03T00:00:00Z")]
+    old = runs_of("A", 400.0, start="2026-01-01T00:00:00Z")
+    new = [*runs_of("B", 300.0, start="2026-02-03T00:00:00Z"), *runs_of("C", 300.0, start="2026-02-03T00:00:00Z")]
     moved = [
         run(f"a-later-{n}", framework="A", speed=500.0, repeat=n + 3, start="2026-02-03T00:00:00Z") for n in range(9)
     ]
-    found = front_page.latest(site_of(*old, *new, *moved))
+    found = front_page.latest(site_of_runs([*old, *new, *moved]))
     assert found is not None
     assert (found.date, found.new, found.moved) == ("2026-02-03", 2, 1)
     assert [WORDS.say("en", each.what) for each in found.listed] == [
         "400.4 → 500 (+24.9%)", "new: 300.3", "new: 300.3",
     ]  # fmt: skip
-    assert front_page.latest(site_of()) is None
+    assert front_page.latest(site_of_runs(())) is None

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from perfledger.ingest.common.words import own
-from perfledger.ingest.compute import results
 from perfledger.ingest.published import publications
 from perfledger.ingest.read.accelerators import Accelerator, Accelerators
 from perfledger.ingest.site.hardware_tables import DrawnSheet, SheetCell, drawn, sheets
-from perfledger.ingest.site.model import Site, suites
+from perfledger.ingest.site.model import Site, site_of_runs
 from perfledger.ingest.site.pages.hardware import HardwareIndex, pages
 from perfledger.schema.records import Run
 from tests import builders
@@ -43,8 +42,7 @@ def in_round(name: str, *given: Run) -> list[Run]:
 
 
 def site_of(runs: Iterable[Run], accelerators: Accelerators = STATED) -> Site:
-    ordered = tuple(sorted(runs, key=lambda each: each.id))
-    return Site(ordered, (), suites(), results.results, accelerators=accelerators)
+    return site_of_runs(runs, accelerators=accelerators)
 
 
 def shown(site: Site, number: int = 0) -> DrawnSheet:
@@ -178,9 +176,8 @@ def test_a_cell_states_the_throughput_per_device() -> None:
 
 def test_published_figures_fill_in_and_are_not_ranked() -> None:
     """The highest of the sources: V100-SXM2-16GB, ResNet-50, AMP, 1 device is 1,472.72 images/s of OneFlow 0.2.0."""
-    ours = tuple(on("H200", 5000.0, precision="amp") for _ in (1,))
     published = publications.read([ROOT / "raw_logs" / "published"])
-    site = Site(ours, (), suites(), results.results, published=published)
+    site = site_of_runs([on("H200", 5000.0, precision="amp")], published=published)
     sheet = shown(site)
     assert (sheet.key.group, sheet.key.size, sheet.reference) == ("half", "1", "H200")
     found = cells(sheet)

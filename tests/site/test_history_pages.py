@@ -12,12 +12,11 @@ import pytest
 
 from perfledger.ingest.common import words
 from perfledger.ingest.common.words import LANGUAGES, WordsEntry
-from perfledger.ingest.compute.results import results
 from perfledger.ingest.read.change_notes import ChangeNote, ChangeNotes
 from perfledger.ingest.site import builder
 from perfledger.ingest.site.history import model_histories
 from perfledger.ingest.site.history_charts import of_results as of_results_drawn
-from perfledger.ingest.site.model import Site, site_of_runs, suites
+from perfledger.ingest.site.model import Site, site_of_runs
 from perfledger.ingest.site.pages.history import table as history_table
 from perfledger.ingest.site.render import drawing
 from perfledger.ingest.site.render.chart import Lines
@@ -84,7 +83,7 @@ NOTES = ChangeNotes((
 
 
 def site_of(given: Sequence[Run], notes: ChangeNotes = NOTES) -> Site:
-    return Site(tuple(given), (), suites(), results, changes=notes)
+    return site_of_runs(given, changes=notes)
 
 
 def own(site: Site) -> Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,10 @@ import pytest
 from perfledger.ingest import build
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.words import LANGUAGES, own
-from perfledger.ingest.compute import results
 from perfledger.ingest.site import builder, scorecards, verdict_words
 from perfledger.ingest.site.chips import token
 from perfledger.ingest.site.data import badges
-from perfledger.ingest.site.model import Row, Site, Suite, suites, written
+from perfledger.ingest.site.model import Row, Site, Suite, site_of_runs, written
 from perfledger.ingest.site.pages import compare
 from perfledger.ingest.site.result_lines import verdicts_of_runs
 from perfledger.ingest.site.run_paging import Limits
@@ -40,15 +39,11 @@ def of(framework: str, speed: float, accumulation: int | None = None, **other: A
     )  # fmt: skip
 
 
-def site_of(runs: Sequence[Run]) -> Site:
-    return Site(tuple(sorted(runs, key=lambda each: each.id)), (), suites(), results.results)
-
-
 OVERTURNED = [of("PyTorch", 640.0, 704), of("TensorFlow", 530.0, 704), of("PaddlePaddle", 665.0, 88)]
 
 
 def test_a_faster_framework_that_is_left_out_overturns_a_lead() -> None:
-    site = site_of(OVERTURNED)
+    site = site_of_runs(OVERTURNED)
     found = only(site)
     assert found.said() == "Not comparable | gradient accumulation steps 88 instead of 704"
     assert found.said("zh") == "不可比 | 梯度累积步数 88 而非 704"
@@ -68,7 +63,7 @@ def test_a_faster_framework_that_is_left_out_overturns_a_lead() -> None:
 
 
 def test_a_slower_framework_that_is_left_out_is_named_and_overturns_nothing() -> None:
-    found = only(site_of([*OVERTURNED[:2], of("PaddlePaddle", 500.0)]))
+    found = only(site_of_runs([*OVERTURNED[:2], of("PaddlePaddle", 500.0)]))
     assert (found.kind, found.first[0]) == ("likely", "PyTorch")
     wanted = "PaddlePaddle 500.0 sequences/s is left out: gradient accumulation steps not stated (704 for PyTorch)"
     assert wanted in found.marks()
@@ -76,7 +71,7 @@ def test_a_slower_framework_that_is_left_out_is_named_and_overturns_nothing() ->
 
 
 def test_a_framework_that_is_faster_with_another_batch_size_is_named_and_keeps_the_lead_of_a_case() -> None:
-    found = only(site_of([*OVERTURNED[:2], of("TensorFlow", 700.0, 704, batch_size=8)]))
+    found = only(site_of_runs([*OVERTURNED[:2], of("TensorFlow", 700.0, 704, batch_size=8)]))
     assert (found.kind, found.first[0]) == ("likely", "PyTorch")
     (faster,) = found.entries["TensorFlow"].faster
     assert (faster.figure, WORDS.say("en", faster.why)) == ("700.0", "batch size per device 8 instead of 64")
@@ -86,7 +81,7 @@ def test_a_framework_that_is_faster_with_another_batch_size_is_named_and_keeps_t
 
 
 def test_a_case_without_a_rival_names_the_faster_results_that_it_leaves_out() -> None:
-    found = only(site_of([of("PyTorch", 640.0, 704), of("PaddlePaddle", 665.0, 88, batch_size=32)]))
+    found = only(site_of_runs([of("PyTorch", 640.0, 704), of("PaddlePaddle", 665.0, 88, batch_size=32)]))
     assert found.kind == "alone"
     assert "PaddlePaddle 665.0 sequences/s is faster but left out" in " ".join(found.marks())
     assert found.said().startswith("Not comparable | ")
@@ -98,7 +93,7 @@ def test_a_case_without_a_rival_names_the_faster_results_that_it_leaves_out() ->
 @pytest.fixture(scope="module")
 def of_corpus() -> Site:
     inputs = build.Inputs((corpus("paddle-perf"),), layout="paddle-perf", jobs=1, out=Path("nowhere"))
-    return site_of(list(build.read(inputs).ledger.runs))
+    return site_of_runs(list(build.read(inputs).ledger.runs))
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 from perfledger.ingest.common.words import own
 from perfledger.ingest.compute.results import results as results_of
 from perfledger.ingest.site import run_names, run_tables
-from perfledger.ingest.site.model import Site, suites
+from perfledger.ingest.site.model import site_of_runs, suites
 from perfledger.ingest.site.options import in_words, listed
 from tests import builders
 
@@ -74,7 +74,7 @@ def test_a_page_of_several_models_names_each_that_its_title_does_not(suite: str,
 
 def test_a_run_of_such_a_page_is_named_with_its_model() -> None:
     run = builders.run("x", model="Llama 3 8B", framework="PyTorch", options={"sequence_length": 8192})
-    site = Site((run,), (), suites(), results_of)
+    site = site_of_runs([run])
     assert "Llama, " in own().say("en", run_names.name(site, run))
     assert "Llama 3 8B, sequence length 8192" in own().say("en", run_names.name(site, run))
     assert "Llama 3 8B、序列长度 8192" in own().say("zh", run_tables.case_text(site, run))

@@ -10,7 +10,7 @@ from perfledger.ingest.common.words import own
 from perfledger.ingest.compute import results
 from perfledger.ingest.published.publications import Publications
 from perfledger.ingest.site import our_results
-from perfledger.ingest.site.model import Site, Suite, suites
+from perfledger.ingest.site.model import Site, Suite, site_of_runs, suites
 from perfledger.ingest.site.published_figures import published_tables
 from perfledger.schema.records import Run
 from tests.builders import HARDWARE, edited, run
@@ -24,7 +24,7 @@ ALIKE: dict[str, Any] = {
 def site_of(runs: list[Run], *published: Any) -> tuple[Site, Suite]:
     source = next(iter(figures().sources.values()))
     rows = Publications(tuple(published), {"Made up": source})
-    site = Site(tuple(runs), (), suites(), lambda some: results.results(some), rows)
+    site = site_of_runs(runs, published=rows)
     return site, next(each for each in suites() if each.id == "resnet50")
 
 

@@ -7,8 +7,7 @@ import re
 import pytest
 
 from perfledger.ingest.common.words import LANGUAGES, own
-from perfledger.ingest.compute.results import results
-from perfledger.ingest.site.model import Site, suites
+from perfledger.ingest.site.model import site_of_runs
 from perfledger.ingest.site.pages import model
 from perfledger.ingest.site.render import jinja
 from perfledger.schema.records import Run
@@ -19,7 +18,7 @@ WEIGHT = 1_400
 
 
 def page_of(runs: list[Run], language: str = "en") -> str:
-    site = Site(tuple(sorted(runs, key=lambda each: each.id)), (), suites(), results)
+    site = site_of_runs(runs)
     page = model.pages(site)[0]
     return dict(zip(LANGUAGES, jinja.rendered(own(), page), strict=True))[language]
 

@@ -14,14 +14,13 @@ import pytest
 
 from perfledger import TEMPLATES
 from perfledger.ingest.common.words import LANGUAGES, Bilingual
-from perfledger.ingest.compute.results import results
 from perfledger.ingest.published import publications
 from perfledger.ingest.published.declarations import reports
 from perfledger.ingest.published.slices import cut
 from perfledger.ingest.read import plans
 from perfledger.ingest.read.plans import Plans
 from perfledger.ingest.site import recipe_tables
-from perfledger.ingest.site.model import Site, suites
+from perfledger.ingest.site.model import site_of_runs
 from perfledger.runners import recipes
 from perfledger.schema.plans import Plan
 from perfledger.schema.records import Run
@@ -54,7 +53,7 @@ PRINTED = {
 
 def table_of(*found: Plan, runs: tuple[Run, ...] = ()) -> list[list[list[str]]]:
     """Return the entries of each cell of the table of recipes of ResNet-50."""
-    site = Site(runs, (), suites(), results, plans=Plans({each.recipe: each for each in found}))
+    site = site_of_runs(runs, plans=Plans({each.recipe: each for each in found}))
     (suite,) = [each for each in site.known if each.id == "resnet50"]
     table = recipe_tables.of_suite(site, suite)
     return [[[str(one.text) for one in each.entries] for each in row] for row in table.rows] if table else []
@@ -100,7 +99,7 @@ def test_cases_with_runs_are_not_listed_again() -> None:
 def test_plans_follow_the_order_of_the_suites_frameworks() -> None:
     found = [builders.plan("a", framework="JAX"), builders.plan("b", framework="NGC PyTorch"), builders.plan("c"),
              builders.plan("d", framework="PaddleClas")]  # fmt: skip
-    site = Site((), (), suites(), results, plans=Plans({each.recipe: each for each in found}))
+    site = site_of_runs((), plans=Plans({each.recipe: each for each in found}))
     (suite,) = [each for each in site.known if each.id == "resnet50"]
     assert [each.recipe for each in site.plans_of(suite)] == ["d", "b", "c", "a"]
 
@@ -108,7 +107,7 @@ def test_plans_follow_the_order_of_the_suites_frameworks() -> None:
 def test_a_plan_of_a_model_without_a_suite_is_on_the_page_of_its_runs() -> None:
     plan = builders.plan("a", cases=[{"devices": 8}], model="Test net 7", suite="anything")
     run = builders.run("a-1", model="Test net 7", devices=1)
-    site = Site((run,), (), suites(), results, plans=Plans({"a": plan}))
+    site = site_of_runs([run], plans=Plans({"a": plan}))
     assert site.plans_of(site.suite_of["a-1"]) == (plan,)
 
 
@@ -140,7 +139,7 @@ def _recipes_of(row: Any) -> tuple[str, ...]:
 
 
 def test_a_report_has_the_cases_that_it_prints_and_all_where_it_prints_none(published: Any) -> None:
-    site = Site((), (), suites(), results, published, plans=plans.found([ROOT / "raw_logs"]))
+    site = site_of_runs((), published=published, plans=plans.found([ROOT / "raw_logs"]))
     known = {each.id: each for each in reports()}
 
     def row(name: str, recipe: str) -> list[list[str]]:

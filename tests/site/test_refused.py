@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from perfledger.ingest.cli import main
-from perfledger.ingest.compute import results
 from perfledger.ingest.site import run_tables
-from perfledger.ingest.site.model import Site, suites
+from perfledger.ingest.site.model import site_of_runs
 from perfledger.ingest.site.pages import run as run_page
 from perfledger.schema.records import FactValue
 from tests.builders import edited, run
@@ -34,7 +33,7 @@ def test_a_refused_run_shows_neither_its_figure_nor_a_good_outcome() -> None:
     assert run_tables.headline(duplicate) == run_tables.headline(good) != None  # noqa: E711
     tones = [run_tables.outcome_cell(each).entries[0].tone for each in (refused, duplicate, good)]
     assert tones == ["", "good", "good"]
-    site = Site((refused,), (), suites(), lambda some: results.results(some))
+    site = site_of_runs([refused])
     (outcome, *_) = run_page.signs(site, refused)
     assert outcome.tone == ""
     assert [each.name.key for each in run_page.signs(site, refused)].count("proof.median") == 0  # type: ignore[union-attr]

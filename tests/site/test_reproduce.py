@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 from perfledger.ingest.common.words import own, phrase
-from perfledger.ingest.compute.results import results
 from perfledger.ingest.site import model_tables as tables
 from perfledger.ingest.site import reproduce
-from perfledger.ingest.site.model import Site, suites
+from perfledger.ingest.site.model import site_of_runs
 from perfledger.ingest.site.pages import run as run_page
 from perfledger.ingest.site.result_lines import slices
 from perfledger.schema.records import Run
@@ -44,12 +43,8 @@ def told(identifier: str, batch_size: int = 64, **other: Any) -> Run:
     )
 
 
-def site_of(*runs: Run) -> Site:
-    return Site(tuple(sorted(runs, key=lambda run: run.id)), (), suites(), results)
-
-
 def blocks(*runs: Run) -> list[reproduce.Block]:
-    return reproduce.blocks(site_of(*runs), runs)
+    return reproduce.blocks(site_of_runs(runs), runs)
 
 
 def said(text: Any, language: str = "en") -> str:
@@ -168,10 +163,10 @@ def test_older_runs_say_that_they_have_no_recipe(whole: Path, language: str) -> 
 
 def test_the_proof_ends_with_the_command_that_repeats_it() -> None:
     run = builders.edited(builders.run("a-1", **TOLD), case={"nodes": 2})
-    last = run_page.steps(site_of(run), run)[-1]
+    last = run_page.steps(site_of_runs([run]), run)[-1]
     assert (last.name, last.code) == (phrase("proof.repeat_it"), AGAIN)
     plain = builders.run("a-2", argv=None)
-    assert run_page.steps(site_of(plain), plain)[-1].name == phrase("proof.figure")
+    assert run_page.steps(site_of_runs([plain]), plain)[-1].name == phrase("proof.figure")
 
 
 # ---- further facts of a run ----
@@ -199,7 +194,7 @@ def test_a_warning_speaks_against_an_answer() -> None:
         told("a-2", repeat=2),
         builders.run("b-1", framework="JAX", speed=1.0),
     ]
-    site = site_of(*runs)
+    site = site_of_runs(runs)
     (mark,) = [each for each in only(site).line.marks if "warnings" in each.page]
     assert (said(mark.text), mark.page) == ("1 run has launcher warnings", "runs/a-1.md#warnings")
 
@@ -208,7 +203,7 @@ def test_the_page_of_a_disturbed_run_says_that_it_is_left_out_and_why() -> None:
     busy = ["the processors of this host are 51 % busy before the run: something else computes here"]
     left_out = told("a-1", disturbances=busy, published=False, sound=True)
     counted = told("a-2", repeat=2, disturbances=busy, accept_disturbed=True)
-    site = site_of(left_out, counted, builders.run("b-1", framework="JAX", speed=1.0))
+    site = site_of_runs([left_out, counted, builders.run("b-1", framework="JAX", speed=1.0)])
     (sign,) = [each for each in run_page.signs(site, left_out) if each.parts[0].page == "runs/a-1.md#disturbances"]
     assert (said(sign.parts[0].text), said(sign.parts[0].text, "zh"), sign.tone) == (
         "excluded: disturbed by other work", "未收录：受其他任务干扰", "bad",
@@ -238,7 +233,7 @@ def test_the_order_of_keys_in_a_run_json_changes_no_command() -> None:
      ("oom", ("OOM", "OOM"))],
 )  # fmt: skip
 def test_the_cell_of_a_run_that_did_not_end_well_says_how_it_ended(outcome: str, shown: tuple[str, str]) -> None:
-    site = site_of(told("a-1", outcome=outcome), builders.run("b-1", framework="JAX"))
+    site = site_of_runs([told("a-1", outcome=outcome), builders.run("b-1", framework="JAX")])
     suite = site.suite_of["a-1"]
     (of,) = slices(site, suite)
     cells = [each for row in tables.results(site, suite, of).rows for each in row]
@@ -255,7 +250,7 @@ def test_threads_and_image_size_part_the_rows_and_the_cases() -> None:
         for threads in (1, 2)
         for n in (1, 2, 3)
     ]  # fmt: skip
-    site = site_of(*runs)
+    site = site_of_runs(runs)
     suite = site.suite_of["JAX-1-1"]
     found = only(site)
     assert (found.kind, found.first[0]) == ("clear", "PyTorch")

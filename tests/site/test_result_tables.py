@@ -6,10 +6,9 @@ import re
 from typing import Any
 
 from perfledger.ingest.common.words import own
-from perfledger.ingest.compute import results
 from perfledger.ingest.site import model_tables as tables
 from perfledger.ingest.site import run_details
-from perfledger.ingest.site.model import Row, Site, Suite, suites
+from perfledger.ingest.site.model import Row, Site, Suite, site_of_runs
 from perfledger.ingest.site.render.chart import Chart
 from perfledger.ingest.site.render.html_table import Writer
 from perfledger.ingest.site.render.table import Table
@@ -23,7 +22,7 @@ from tests.site.tabled import tables_in
 
 
 def parts(runs: list[Run]) -> tuple[Site, Suite, tuple[Row, ...]]:
-    site = Site(tuple(sorted(runs, key=lambda each: each.id)), (), suites(), lambda some: results.results(some))
+    site = site_of_runs(runs)
     (suite,) = site.shown
     return site, suite, site.rows[suite.id]
 

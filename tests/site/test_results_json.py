@@ -16,11 +16,10 @@ import pytest
 from msgspec.structs import replace
 
 from perfledger.ingest.common import frame, words
-from perfledger.ingest.compute.results import results as medians
 from perfledger.ingest.published import publications as published_figures
 from perfledger.ingest.site import addresses, builder, hardware_names
 from perfledger.ingest.site.data import badges, changes, measured, results
-from perfledger.ingest.site.model import Site, site_of_runs, suites
+from perfledger.ingest.site.model import Site, site_of_runs
 from perfledger.ingest.site.published_figures import is_shown
 from perfledger.schema.records import Run, from_text, to_json
 from perfledger.schema.results import ResultRecord
@@ -34,8 +33,7 @@ VALIDATOR = jsonschema.Draft202012Validator(SCHEMA, format_checker=jsonschema.Fo
 
 
 def site_of(runs: list[Run], found: published_figures.Publications | None = None) -> Site:
-    ordered = tuple(sorted(runs, key=lambda run: run.id))
-    return Site(ordered, (), suites(), medians, found or published_figures.Publications())
+    return site_of_runs(runs, published=found or published_figures.Publications())
 
 
 def typed(runs: list[Run], found: published_figures.Publications | None = None) -> list[ResultRecord]:

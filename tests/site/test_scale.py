@@ -13,9 +13,8 @@ from msgspec.structs import replace
 
 from perfledger.ingest.common import words
 from perfledger.ingest.common.words import LANGUAGES
-from perfledger.ingest.compute.results import results
 from perfledger.ingest.site import builder
-from perfledger.ingest.site.model import Site, site_of_runs, suites
+from perfledger.ingest.site.model import Site, site_of_runs
 from perfledger.ingest.site.pages import pages
 from perfledger.ingest.site.pages.problems import SHOWN
 from perfledger.ingest.site.render import jinja
@@ -47,8 +46,7 @@ def speed(run: Run) -> float:
 
 
 def site_of(runs: list[Run], limits: Limits = SMALL, **more: Any) -> Site:
-    ordered = tuple(sorted(runs, key=lambda run: run.id))
-    return Site(ordered, (), suites(), results, limits=limits, **more)
+    return site_of_runs(runs, limits=limits, **more)
 
 
 def paths(site: Site) -> list[str]:

@@ -8,22 +8,20 @@ from collections import Counter
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from perfledger.ingest.common.words import own
-from perfledger.ingest.compute import results
 from perfledger.ingest.published import publications
 from perfledger.ingest.site import scorecards
-from perfledger.ingest.site.model import Site, suites
+from perfledger.ingest.site.model import Site, site_of_runs
 from perfledger.ingest.site.options import joined
 from perfledger.ingest.site.pages import frameworks
 from perfledger.ingest.site.render import share
 from perfledger.ingest.site.run_tables import stated
 from perfledger.schema.records import Run, from_text
 from tests import builders
-from tests.builders import HARDWARE, run
+from tests.builders import HARDWARE, run, runs_of
 from tests.site.conftest import ledger
 
 WORDS = own()
@@ -31,32 +29,20 @@ ROOT = Path(__file__).resolve().parents[2]
 SHARED = "SIL Open Font License, Version 1.1"
 
 
-def of(framework: str, speed: float, repeats: int, **other: Any) -> list[Run]:
-    name = "-".join(map(str, (framework.lower(), *other.values())))
-    return [
-        run(f"{name}-{n}", framework=framework, speed=speed * (1 + 0.0005 * n), repeat=n, **other)
-        for n in range(1, repeats + 1)
-    ]
-
-
-def site_of(runs: list[Run]) -> Site:
-    return Site(tuple(sorted(runs, key=lambda each: each.id)), (), suites(), results.results)
-
-
 def kinds(runs: list[Run]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for name, mine in scorecards.placings(site_of(runs)).items():
+    for name, mine in scorecards.placings(site_of_runs(runs)).items():
         found[name] = [each.kind for each in mine]
     return found
 
 
 def test_the_fastest_wins_and_all_others_lose_as_surely_as_they_are_slower() -> None:
-    runs = [*of("PyTorch", 400.0, 3), *of("PaddlePaddle", 320.0, 3), *of("TensorFlow", 200.0, 1)]
+    runs = [*runs_of("PyTorch", 400.0, 3), *runs_of("PaddlePaddle", 320.0, 3), *runs_of("TensorFlow", 200.0, 1)]
     assert kinds(runs) == {"PyTorch": ["clear_win"], "PaddlePaddle": ["clear_loss"], "TensorFlow": ["likely_loss"]}
 
 
 def test_who_is_too_close_to_the_fastest_ties_and_the_others_lose() -> None:
-    runs = [*of("PyTorch", 400.0, 3), *of("PaddlePaddle", 399.9, 3), *of("TensorFlow", 200.0, 3)]
+    runs = [*runs_of("PyTorch", 400.0, 3), *runs_of("PaddlePaddle", 399.9, 3), *runs_of("TensorFlow", 200.0, 3)]
     assert kinds(runs) == {"PyTorch": ["tie"], "PaddlePaddle": ["tie"], "TensorFlow": ["clear_loss"]}
 
 
@@ -65,19 +51,19 @@ def test_what_may_not_be_compared_is_neither_won_nor_lost() -> None:
     first = [run(f"a-{n}", speed=400.0, repeat=n, **driver[0]) for n in (1, 2, 3)]
     second = [run(f"b-{n}", framework="TensorFlow", speed=200.0, repeat=n, **driver[1]) for n in (1, 2, 3)]
     assert kinds([*first, *second]) == {}
-    words = of("TensorFlow", 9000.0, 3, unit="tokens/s")
-    assert kinds([*of("PyTorch", 400.0, 3), *words]) == {}
-    assert kinds(of("PyTorch", 400.0, 3)) == {}
+    words = runs_of("TensorFlow", 9000.0, 3, unit="tokens/s")
+    assert kinds([*runs_of("PyTorch", 400.0, 3), *words]) == {}
+    assert kinds(runs_of("PyTorch", 400.0, 3)) == {}
 
 
 def test_a_score_counts_comparisons() -> None:
     runs = [
-        *(of("PyTorch", 400.0, 3) + of("TensorFlow", 200.0, 3)),
-        *(of("PyTorch", 300.0, 3, devices=2) + of("TensorFlow", 400.0, 3, devices=2)),
-        *(of("PyTorch", 100.0, 3, devices=4) + of("TensorFlow", 400.0, 3, devices=4)),
-        *of("PyTorch", 800.0, 3, devices=8),
+        *(runs_of("PyTorch", 400.0, 3) + runs_of("TensorFlow", 200.0, 3)),
+        *(runs_of("PyTorch", 300.0, 3, devices=2) + runs_of("TensorFlow", 400.0, 3, devices=2)),
+        *(runs_of("PyTorch", 100.0, 3, devices=4) + runs_of("TensorFlow", 400.0, 3, devices=4)),
+        *runs_of("PyTorch", 800.0, 3, devices=8),
     ]
-    found = scorecards.scores(site_of(runs))["PyTorch"]
+    found = scorecards.scores(site_of_runs(runs))["PyTorch"]
     assert (found.counts, found.count("clear_win")) == ((1, 0, 2), 1)
     assert [round(each.ratio, 2) for each in found.compared] == [2.0, 0.75, 0.25]
 
@@ -88,9 +74,9 @@ def compared(hardware: str, comparisons: int) -> Site:
         each
         for devices in range(1, comparisons + 1)
         for name, speed in (("PyTorch", 400.0), ("JAX", 100.0))
-        for each in of(name, speed * devices, 3, devices=devices, hardware=hardware)
+        for each in runs_of(name, speed * devices, 3, devices=devices, hardware=hardware)
     ]
-    return site_of(runs)
+    return site_of_runs(runs)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +119,7 @@ def test_the_picture_has_the_name_the_date_and_the_address_of_the_site(
 def test_a_framework_shows_its_published_results_with_the_verdicts_of_the_audit() -> None:
     """84 published results of PaddlePaddle name a log; those that are printed at several places are one row."""
     site = replace(
-        site_of([from_text(line.encode(), Run) for line in ledger()]),
+        site_of_runs([from_text(line.encode(), Run) for line in ledger()]),
         published=publications.read([ROOT / "raw_logs" / "published"]),
     )
     page = next(each for each in frameworks.pages(site) if each.title == "PaddlePaddle").context()
@@ -155,7 +141,7 @@ def test_a_framework_shows_its_published_results_with_the_verdicts_of_the_audit(
 
 def test_a_framework_that_only_others_measured_has_a_page_with_their_figures() -> None:
     published = publications.read([ROOT / "raw_logs" / "published"])
-    site = replace(site_of(of("PyTorch", 400.0, 1)), published=published)
+    site = replace(site_of_runs(runs_of("PyTorch", 400.0, 1)), published=published)
     index, *pages = frameworks.pages(site)
     named = [each.title for each in pages]
     assert named[0] == "PyTorch"
@@ -174,7 +160,9 @@ def test_a_framework_that_only_others_measured_has_a_page_with_their_figures() -
 
 
 def test_a_result_states_its_version_driver_and_day() -> None:
-    runs = of("PyTorch", 400.0, 1, environment={"driver": "535.1", "cuda": "12.2"}, start="2026-01-02T03:04:05+00:00")
+    runs = runs_of(
+        "PyTorch", 400.0, 1, environment={"driver": "535.1", "cuda": "12.2"}, start="2026-01-02T03:04:05+00:00"
+    )
     assert [WORDS.say("en", each) for each in stated(runs[0])][-3:] == [
         "Driver version 535.1",
         "CUDA 12.2",
@@ -186,7 +174,7 @@ def test_a_result_states_its_version_driver_and_day() -> None:
 @pytest.mark.parametrize("which", ["made up", "committed"])
 def test_placings_are_those_of_the_standings(which: str) -> None:
     runs = builders.runs() if which == "made up" else [from_text(line.encode(), Run) for line in ledger()]
-    placings = [each for mine in scorecards.placings(site_of(runs)).values() for each in mine]
+    placings = [each for mine in scorecards.placings(site_of_runs(runs)).values() for each in mine]
     assert len({each.mine.framework for each in placings}) > 1
     for standing in {id(each.standing): each.standing for each in placings}.values():
         there = Counter(each.kind for each in placings if each.standing is standing)

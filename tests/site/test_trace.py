@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from perfledger.ingest.common.words import LANGUAGES, own, phrase
 from perfledger.ingest.compute.results import results
 from perfledger.ingest.site import addresses, builder
-from perfledger.ingest.site.model import Site, site_of_runs, suites
+from perfledger.ingest.site.model import Site, site_of_runs
 from perfledger.ingest.site.pages import log, pages
 from perfledger.ingest.site.pages import run as run_page
 from perfledger.ingest.site.run_tables import fact_line
@@ -298,7 +298,7 @@ def test_the_repeats_of_a_run_are_those_of_its_result() -> None:
         builders.run("a-3", environment={"framework_version": "2.0"}),
         builders.run("a-4", environment={"framework_version": "1.0"}, published=False, problems=[refused]),
     )
-    site = Site(runs, (), suites(), results)
+    site = site_of_runs(runs)
     made = {each.path: each.context() for each in pages(site) if each.template == "run"}
     told = {path: [each.page for each in shown.repeats] for path, shown in made.items()}
     first, second, *others = ("runs/a-1.md", "runs/a-2.md", "runs/a-3.md", "runs/a-4.md")

@@ -104,6 +104,14 @@ def test_a_settled_run_is_not_repeated_in_its_round(write_recipe, tmp_path, capf
         assert begins(capfd.readouterr().out) == [f"cpu-n1d1-bs1-fp32/{number}" for number in begun_runs]
 
 
+def finished(run: PlannedRun, hardware: str, **facts: object) -> PlannedRun:
+    """Write the run.json of a completed run."""
+    run.folder.mkdir(parents=True)
+    document = {"schema": "perfledger.run/1", "outcome": "completed", "case": {"hardware": hardware}, **facts}
+    (run.folder / "run.json").write_text(json.dumps(document), encoding="utf-8")
+    return run
+
+
 def on_hardware(*names: str) -> SimpleNamespace:
     """Return a target whose hosts have this hardware, in order of rank."""
     return SimpleNamespace(hardware=lambda _: list(names))
@@ -121,15 +129,12 @@ def on_hardware(*names: str) -> SimpleNamespace:
         ({"warnings": ["GPU 0 is busy: processes on it 1, utilisation 9 %, memory 1 of 2 MiB"]}, 0),
         ({"warnings": ["the processors of this host are 97 % busy before the run: something else computes here"]}, 0),
         ({"warnings": ["GPU 0 was slowed down in 1 of 2 samples: for its heat"]}, 1),
-        ({"case": {"hardware": "another"}}, 0),
+        ({"hardware": "another"}, 0),
         ({"round": "2026Q4"}, 0),
     ],
 )
 def test_settled_runs_of_the_same_hardware_and_round_count(write_recipe, tmp_path, change, count):
-    (earlier,) = first_runs(write_recipe("true"), tmp_path)
-    earlier.folder.mkdir(parents=True)
-    document = {"schema": "perfledger.run/1", "outcome": "completed", "case": {"hardware": "A"}, **change}
-    (earlier.folder / "run.json").write_text(json.dumps(document), encoding="utf-8")
+    earlier = finished(*first_runs(write_recipe("true"), tmp_path), **{"hardware": "A", **change})
     assert settled_counts([earlier], on_hardware("A"), set())[earlier.folder.parent] == count
 
 
@@ -138,10 +143,7 @@ def test_settled_runs_of_the_same_hardware_and_round_count(write_recipe, tmp_pat
     [({}, 0), ({"disturbances": ["other work"]}, 1), ({"disturbances": ["other work"], "smoke": True}, 0)],
 )
 def test_the_way_to_repeat_disturbed_runs_is_printed_if_no_run_counts(write_recipe, tmp_path, change, count):
-    (run,) = first_runs(write_recipe("true"), tmp_path)
-    run.folder.mkdir(parents=True)
-    document = {"schema": "perfledger.run/1", "outcome": "completed", "case": {"hardware": "A"}, **change}
-    (run.folder / "run.json").write_text(json.dumps(document), encoding="utf-8")
+    run = finished(*first_runs(write_recipe("true"), tmp_path), "A", **change)
     assert ["--if-busy wait" in line for line in result_lines([run], {})] == [True] * count
 
 
@@ -149,10 +151,7 @@ def test_the_way_to_repeat_disturbed_runs_is_printed_if_no_run_counts(write_reci
 def test_the_hardware_of_a_run_is_that_of_the_node_with_the_log(write_recipe, tmp_path, node, count):
     chosen = recipes.load(write_recipe(node=node))
     (case,) = select_cases(chosen, {"nodes": "2", "devices": "2"})
-    earlier = plan_run(chosen, case, tmp_path)
-    earlier.folder.mkdir(parents=True)
-    document = {"schema": "perfledger.run/1", "outcome": "completed", "case": {"hardware": "B"}}
-    (earlier.folder / "run.json").write_text(json.dumps(document), encoding="utf-8")
+    earlier = finished(plan_run(chosen, case, tmp_path), "B")
     assert settled_counts([earlier], on_hardware("A", "B"), set())[earlier.folder.parent] == count
 
 

@@ -118,12 +118,6 @@ OMP_NUM_THREADS = "3"
     assert run["recipe"]["data"] is True
 
 
-def test_a_prologue_that_fails_refuses_the_run(write_site, write_recipe, tmp_path, capfd):
-    write_site('[hosts.local]\nprologue = ["echo no such module >&2; false", "touch reached"]\n')
-    assert main(["run", str(write_recipe("true")), "--raw-logs", str(tmp_path / "raw")]) == 2
-    assert "a line of the site's prologue failed (exit status 1): no such module" in capfd.readouterr().err
-
-
 def test_a_prefix_comes_before_the_command_and_is_an_option_of_the_case(write_site, run_tiny, tmp_path):
     write_site('[hosts.local]\nprefix = ["env", "PLACE=a b"]\n')
     run, log = run_tiny('echo "at $PLACE"')

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from string import Formatter
-
-import pytest
 
 from perfledger.ingest.common import words
 from perfledger.ingest.common.words import LANGUAGES
-from tests import approval
 
 #: Tables of messages and of the names in their arguments.
 TABLES = ("missing", "problem", "reason")
@@ -36,10 +32,3 @@ def messages() -> Iterator[str]:
 def test_messages_are_the_approved_ones(approved: Callable[[str, str], None]) -> None:
     found = [each.replace("\n", "\\n") for each in messages()]
     approved("messages.txt", "\n".join(found) + "\n")
-
-
-def test_another_text_is_shown_as_a_diff_until_it_is_approved(tmp_path: Path) -> None:
-    approval.check("some.txt", "one\ntwo\n", approve=True, folder=tmp_path)
-    approval.check("some.txt", "one\ntwo\n", approve=False, folder=tmp_path)
-    with pytest.raises(pytest.fail.Exception, match=r"pytest --approve[\s\S]*-two\n\+three"):
-        approval.check("some.txt", "one\nthree\n", approve=False, folder=tmp_path)

@@ -182,12 +182,6 @@ def test_incomparable_results_do_not_reduce_the_lead() -> None:
     assert (found.kind, [each.framework for each in found.pair]) == ("likely", ["A", "B"])
 
 
-def test_options_that_both_state_must_agree() -> None:
-    one, two = stated({"xla": "true"}), stated({"xla": "false"}, **MXNET)
-    (found,) = comparability(one, two, "framework", {}).differs
-    assert (found.kind, found.name, found.first, found.second) == ("option", "xla", ("true",), ("false",))
-
-
 def test_figures_that_were_measured_differently_are_not_compared() -> None:
     log, driver = stated(measured_from="log"), stated(measured_from="telemetry", **MXNET)
     assert [each.name for each in comparability(log, driver, "framework", {}).reasons] == ["measured_from"]

@@ -85,12 +85,6 @@ def test_an_option_without_a_default_value_is_always_part_of_the_case(name: str)
     assert merged(log={name: "NCHW"}).case().options == {name: "NCHW"}
 
 
-def test_devices_that_share_a_sequence_have_no_batch_size_per_device() -> None:
-    alone, shared = (merged(log={"batch_size_of_job": 64, "devices": 8, "context_parallel": each}) for each in (1, 2))
-    assert alone.case().batch_size == 8
-    assert (shared.case().batch_size, shared.case().options["batch_size_of_job"]) == (None, 64)
-
-
 def test_devices_follow_from_the_global_batch_if_it_includes_accumulation() -> None:
     """100 updates of 64 samples are an epoch of 6400. With two micro batches of 64 they would be two epochs."""
     head = {"batch_size": 4, "accumulation": 2, "batch_size_of_job": 64, "total_steps": 100, "total_epochs": 1}
@@ -190,7 +184,7 @@ def test_a_global_batch_gives_the_batch_size_per_device_or_replaces_it() -> None
 
 
 def test_devices_that_share_a_model_have_no_batch_size_per_device() -> None:
-    for name in ("tensor_parallel", "pipeline_parallel"):
+    for name in ("tensor_parallel", "pipeline_parallel", "context_parallel"):
         cut = merged(log={"batch_size_of_job": 64, "devices": 8, name: 2})
         assert cut.case().batch_size is None
         assert cut.case().options == {"batch_size_of_job": 64, name: 2}
@@ -255,22 +249,15 @@ def test_one_device_has_one_name(printed: str, name: str) -> None:
     assert hardware(printed) == name
 
 
-def test_a_card_named_by_run_json_agrees_with_the_log() -> None:
-    """The runner and some trainers print nvidia-smi's name, which begins with the maker."""
-    found = merged({"hardware": "NVIDIA H200"}, {"gpu": "NVIDIA H200"})
-    assert found.contradictions == ()
-    assert found.case().hardware == "H200"
-
-
-def test_a_card_named_by_the_log_agrees_with_the_layout() -> None:
-    found = merged(log={"gpu": "Tesla V100-SXM2-32GB"}, layout={"hardware": "V100-SXM2-32GB"})
-    assert found.contradictions == ()
-    assert found.case().hardware == "V100-SXM2-32GB"
-
-
-def test_a_shorter_name_of_a_card_agrees() -> None:
-    for run, log in (("A100", "NVIDIA A100-SXM4-80GB"), ("A100-SXM4-80GB", "A100"), ("a100 sxm4", "A100-SXM4-80GB")):
+def test_names_of_one_card_agree() -> None:
+    """The runner and some trainers print nvidia-smi's name, which begins with the maker; others print a shorter one."""
+    for run, log in (
+        ("NVIDIA H200", "NVIDIA H200"), ("V100-SXM2-32GB", "Tesla V100-SXM2-32GB"), ("A100", "NVIDIA A100-SXM4-80GB"),
+        ("A100-SXM4-80GB", "A100"), ("a100 sxm4", "A100-SXM4-80GB"),
+    ):  # fmt: skip
         assert merged({"hardware": run}, {"gpu": log}).contradictions == ()
+        assert merged(log={"gpu": log}, layout={"hardware": run}).contradictions == ()
+    assert merged({"hardware": "NVIDIA H200"}).case().hardware == "H200"
     for run, log in (("V100", "V100S-PCIE-32GB"), ("A10", "A100"), ("V100-SXM2-16GB", "V100-SXM2-32GB")):
         assert [each.fact for each in merged({"hardware": run}, {"gpu": log}).contradictions] == ["hardware"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from made_logs import run_json, seg
-from made_trees import ROOT, Called, write_run
+from made_trees import Called, write_run
 
 from perfledger.ingest.read.run_json import RunJsonFile, of_log
 from perfledger.schema.records import from_json
@@ -19,21 +19,6 @@ from perfledger.schema.run_json import RunJson
 def written(folder: Path, document: Any) -> RunJsonFile:
     (folder / "run.json").write_text(json.dumps(document))
     return of_log(folder / "train.log", "logs/x/train.log")
-
-
-def test_every_run_json_in_the_repository_is_valid() -> None:
-    found = sorted((ROOT / "raw_logs").rglob("run.json"))
-    assert found
-    for path in found:
-        log = path.with_name("train.log")
-        given = of_log(log, f"raw_logs/{path.parent.name}/train.log")
-        assert given.problem is None, path
-        assert given.document is not None
-
-
-def test_a_log_without_a_run_json_is_not_a_problem(tmp_path: Path) -> None:
-    given = of_log(tmp_path / "train.log", "logs/train.log")
-    assert (given.document, given.problem, given.case()) == (None, None, {})
 
 
 def test_the_round_is_a_fact(tmp_path: Path, ingest: Callable[..., Called]) -> None:

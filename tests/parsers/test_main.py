@@ -11,7 +11,6 @@ import pytest
 from click.testing import CliRunner
 
 from perfledger.parsers import __main__ as command
-from tests.parsers import cases
 
 SEG = golden.GOLDEN / "paddle.seg" / "train.log"
 NANOGPT = golden.GOLDEN / "frameworks.nanogpt"
@@ -116,33 +115,3 @@ def test_a_golden_folder_is_overwritten_only_on_request(tmp_path: Path, monkeypa
     assert (folder / "figures.csv").read_text() == figures
     assert "other" in tomllib.loads((folder / "cases.toml").read_text())
     assert draft("frameworks.nanogpt", "--check") == (0, "")
-
-
-def test_arithmetic_by_hand_has_numbers_and_four_operators() -> None:
-    assert golden.evaluate("2 * (8 + 4.5) / -1e1 - 1") == -3.5
-    for wrong in ("2 ** 3", "sum([1])", "x"):
-        with pytest.raises(ValueError, match="is not arithmetic"):
-            golden.evaluate(wrong)
-
-
-def test_log_without_records_gives_no_golden_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(golden, "GOLDEN", tmp_path)
-    result = CliRunner().invoke(golden.main, ["frameworks.detectron2", str(SEG)])
-    assert result.exit_code == 1
-    assert "python -m parsers frameworks.detectron2" in result.output
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_failed_cases_are_listed_and_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cases.golden, "GOLDEN", tmp_path)
-    folder = tmp_path / "frameworks.nanogpt"
-    folder.mkdir()
-    (folder / "cases.toml").write_text(
-        'log = "made-up.log"\n\n[one]\nsays = "One."\nsessions = [\n    {},\n]\n\n[one-more]\nsays = "One more."\n'
-    )
-    (folder / "one.log").touch()
-    failed = "FAILED tests/parsers/test_golden_cases.py::test_case[frameworks.nanogpt/one] - AssertionError\n"
-    result = CliRunner().invoke(cases.main, ["--delete"], input=failed)
-    assert (result.exit_code, result.output) == (0, "frameworks.nanogpt/one: One.\n")
-    assert not (folder / "one.log").exists()
-    assert (folder / "cases.toml").read_text() == 'log = "made-up.log"\n\n[one-more]\nsays = "One more."\n'

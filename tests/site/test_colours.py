@@ -152,15 +152,10 @@ def test_every_marker_of_a_framework_can_be_drawn() -> None:
     [
         ("[a]\nlight = 1", "a.light: expected a colour such as #1a2b3c, got 1"),
         (
-            '[a]\nmatch = "x"\nlight = "#000000"\ndark = "#ffffff"\nmarker = "circle"',
-            "a.match: expected a list, got 'x'",
-        ),
-        (
             '[a]\nmatch = []\nlight = "red"\ndark = "#ffffff"\nmarker = "circle"',
             "a.light: expected a colour such as #1a2b3c, got 'red'",
         ),
         ('[a]\nlight = "#000000"', "a: the key 'match' is missing"),
-        ("[a", "is not TOML"),
     ],
 )
 def test_an_error_in_the_inks_is_named(tmp_path: Path, text: str, wrong: str) -> None:

@@ -88,13 +88,6 @@ def test_one_framework_alone_is_said_to_be_alone() -> None:
     assert (found.kind, found.said()) == ("alone", "Only framework | 3 runs")
 
 
-def test_figures_of_different_units_are_not_compared() -> None:
-    found = answer([*runs_of("PaddlePaddle", 8000.0, unit="words/s"), *runs_of("PyTorch", 9000.0, unit="tokens/s")])
-    assert found.kind == "units"
-    assert found.said() == "Not comparable | words/s vs. tokens/s"
-    assert found.percents == {"PaddlePaddle": None, "PyTorch": None}
-
-
 def test_the_case_with_most_frameworks_is_shown_and_batch_sizes_are_never_compared() -> None:
     runs = [*runs_of("PyTorch", 900.0, batch_size=128), *runs_of("PyTorch", 400.0), *runs_of("TensorFlow", 300.0)]
     found = answer(runs)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,8 @@ import pytest
 from perfledger import __version__
 from tests.hooks import hook
 from tests.site import markup
-from tests.site.conftest import ROOT
 from tests.site.kinds import ADDRESS, KINDS, languages
-from tests.site.test_colours import contrast
+from tests.site.test_colours import contrast, tokens
 
 COLORS = ("#ffd400", "#000000", "#ffffff", "#0b6e4f", "#808080", "#ff0000", "#0000ff")
 
@@ -32,16 +30,9 @@ def test_any_color_can_be_read_in_both_schemes(identity: Any, color: str) -> Non
 
 
 def test_the_grounds_are_those_of_the_style_sheet(identity: Any) -> None:
-    styles = (ROOT / "report_templates" / "css" / "10-base.css").read_text("utf-8")
     for scheme, grounds in identity.GROUNDS.items():
-        (block,) = re.findall(rf'\[data-md-color-scheme="{scheme}"\] \{{(.*?)\}}', styles, re.DOTALL)[:1]
-        found = dict(re.findall(r"--([\w-]+): (#[0-9a-f]+);", block))
-        page = (
-            found["md-default-bg-color"].replace("#fff", "#ffffff")
-            if scheme == "default"
-            else found["md-default-bg-color"]
-        )
-        assert grounds == (page, found["pl-field"])
+        found = tokens(scheme)
+        assert grounds == (found["md-default-bg-color"], found["pl-field"])
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from urllib.parse import urljoin
 import pytest
 
 from tests.site import markup
-from tests.site.kinds import KINDS, languages
 from tests.site.markup import Element
 from tests.site.test_links import address
 
@@ -244,9 +243,3 @@ def test_the_switch_stays_on_the_page(whole: Path) -> None:
             told = {each.given["hreflang"]: urljoin(address(file), each.given["href"]) for each in switch}
             wanted = {"en": one.relative_to(whole).as_posix(), "zh": other.relative_to(whole).as_posix()}
             assert told == {language: address(found) for language, found in wanted.items()}, file
-
-
-def test_every_kind_of_page_is_there(whole: Path) -> None:
-    for kind, path in KINDS.items():
-        for language in languages(kind):
-            assert (whole / language / path / "index.html").is_file(), (language, kind)

@@ -375,13 +375,6 @@ def test_a_batch_size_that_differs_within_a_column_is_in_its_cells(tmp_path: Pat
     assert not table.rows[0][2].entries
 
 
-@pytest.mark.parametrize(("language", "word"), [("en", "pending"), ("zh", "待测")])
-def test_a_pending_figure_says_so(tmp_path: Path, language: str, word: str) -> None:
-    rows = [one(), one(devices=8, state="pending", printed="", value=None)]
-    table = tabled(tmp_path, 'rows = "devices"\ncolumns = "framework"', rows)
-    assert words.load().say(language, table.rows[1][1].entries[0].text) == word
-
-
 def test_a_speed_up_is_against_one_device_of_the_same_case(tmp_path: Path) -> None:
     rows = [
         one(value=10.0),

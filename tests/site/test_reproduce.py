@@ -240,27 +240,3 @@ def test_the_cell_of_a_run_that_did_not_end_well_says_how_it_ended(outcome: str,
     (entry,) = [each.entries[0] for each in cells if each.entries and each.entries[0].tone == "bad"]
     assert tuple(said(entry.text, language) for language in ("en", "zh")) == shown
     assert entry.page == "runs/a-1.md"
-
-
-def test_threads_and_image_size_part_the_rows_and_the_cases() -> None:
-    runs = [
-        builders.run(f"{framework}-{threads}-{n}", framework=framework, speed=speed * threads + n, repeat=n,
-                    options={"threads": threads, "image_size": 64})
-        for framework, speed in (("PyTorch", 40.0), ("JAX", 30.0), ("MXNet", 20.0))
-        for threads in (1, 2)
-        for n in (1, 2, 3)
-    ]  # fmt: skip
-    site = site_of_runs(runs)
-    suite = site.suite_of["JAX-1-1"]
-    found = only(site)
-    assert (found.kind, found.first[0]) == ("clear", "PyTorch")
-    assert "image size 64" in found.case
-    (of,) = slices(site, suite)
-    verdicts = {
-        (said(suite.workload_words(line.row.model, line.row.options)), line.row.framework): said(line.verdict)
-        for line in of.lines
-    }
-    for threads in (1, 2):
-        workload = f"image size 64, threads {threads}"
-        assert verdicts[workload, "PyTorch"].startswith("Clear")
-        assert [verdicts[workload, name].endswith("of the fastest") for name in ("JAX", "MXNet")] == [True, True]

@@ -313,19 +313,6 @@ def test_addresses_of_pages(page: str | None, expected: str | None) -> None:
     assert addresses.served(page) == expected
 
 
-@pytest.mark.parametrize("language", ["", "zh/"])
-def test_every_page_that_the_files_name_is_there(whole: Path, language: str) -> None:
-    document = json.loads((whole / "data" / "results.json").read_text("utf-8"))
-    told = json.loads((whole / "data" / "changes.json").read_text("utf-8"))["changes"]
-    named = {each["page"] for each in (*document["results"], *told)}
-    named |= {run["page"] for each in (*document["results"], *told) for run in each["runs"] if run["page"]}
-    assert len(named) > 10
-    for page in named:
-        path, _, anchor = re.sub(r"\?run=.*", "", page).partition("#")
-        html = (whole / language / path / "index.html").read_text("utf-8")
-        assert not anchor or f'id="{anchor}"' in html
-
-
 # Changes.
 
 

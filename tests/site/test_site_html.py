@@ -11,10 +11,6 @@ import pytest
 from tests.site import markup
 
 
-def test_data_are_published_with_the_site(whole: Path) -> None:
-    assert (whole / "data" / "runs" / "made-up.jsonl").is_file()
-
-
 def test_charts_are_in_the_page_and_their_ids_are_unique(whole: Path) -> None:
     page = (whole / "models" / "resnet50" / "index.html").read_text("utf-8")
     drawn = [page.count(f'<svg class="pl-svg pl-{each}"') for each in ("wide", "narrow")]

@@ -87,16 +87,6 @@ MISTAKES: dict[str, tuple[Path, Callable[[str], str], str]] = {
         on_top("framworks = []"),
         f"{SUITE}:1: framworks: unknown key; did you mean 'frameworks'",
     ),
-    "a suite's number that is a text": (
-        SUITE,
-        instead_of(r"^order = \d+", 'order = "first"'),
-        f"{SUITE}:3: order: expected a whole number, got 'first'",
-    ),
-    "a suite's list with a number": (
-        SUITE,
-        instead_of(r"^frameworks = .*", "frameworks = [1]"),
-        f"{SUITE}:6: frameworks\\[0\\]: expected a text that is not blank, got 1",
-    ),
     "a suite without models": (SUITE, instead_of(r"^models = .*", ""), f"{SUITE}:1: the key 'models' is missing"),
     "a suite's word in one language": (
         SUITE,

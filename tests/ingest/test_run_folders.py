@@ -206,26 +206,18 @@ def test_load_and_memory_of_a_machine_without_accelerators(root: Path, ingest: I
 # ---- environment.json ----
 
 WRONG: dict[str, Any] = {
-    "no JSON": "{",
     "another schema": made_runs.ENVIRONMENT | {"schema": "perfledger.environment/2"},
     "topology without end": made_runs.ENVIRONMENT | {"topology": "x" * 15_001},
     "a package is a number": made_runs.ENVIRONMENT | {"packages_installed": [5]},
     "ports are a text": made_runs.ENVIRONMENT | {"infiniband": "x"},
     "a GPU holds a list": made_runs.ENVIRONMENT | {"gpus": [{"name": []}]},
     "deep": made_runs.ENVIRONMENT | {"facts": {"a": {"b": {"c": {"d": {"e": {"f": {"g": {"h": 1}}}}}}}}},
-    "huge": '{"schema": "perfledger.environment/1", "x": "' + "x" * (9 << 20) + '"}',
-    "nested without end": "[" * 200_000,
 }
 
 
 @pytest.mark.parametrize("fault", WRONG)
 def test_an_invalid_environment_is_a_problem_and_is_left_out(fault: str, tmp_path: Path) -> None:
-    document = WRONG[fault]
-    raw = (
-        document
-        if isinstance(document, bytes)
-        else (document if isinstance(document, str) else json.dumps(document)).encode()
-    )
+    raw = json.dumps(WRONG[fault]).encode()
     (tmp_path / "environment.json").write_bytes(raw)
     files = {"environment.json": {"sha256": hashlib.sha256(raw).hexdigest()}}
     given = RunJsonFile(from_json(run_json(files=files), RunJson))

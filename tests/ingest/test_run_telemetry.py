@@ -65,7 +65,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path / "logs"
 
 
-def test_figures_equal_those_computed_by_hand(root: Path, ingest: Ingest) -> None:
+def test_figures_equal_those_computed_by_hand_and_are_on_the_page(root: Path, ingest: Ingest) -> None:
     log = log_of(root / "a/b/c/1")
     log.with_name("telemetry.csv").write_text(csv())
     called = ingest(root, "--json", "--out", root.parent / "docs")
@@ -78,18 +78,11 @@ def test_figures_equal_those_computed_by_hand(root: Path, ingest: Ingest) -> Non
     assert (found["first"], found["last"]) == ("2026-03-01T10:00:00.000", "2026-03-01T10:00:04.000")
     assert found["files"][0]["path"] == "logs/a/b/c/1/telemetry.csv"
     assert line["metrics"]["memory"] == {"unit": "MiB", "value": 2400.0, "source": "telemetry"}
-
-
-def test_the_page_of_a_run_shows_telemetry_in_both_languages(root: Path, ingest: Ingest) -> None:
-    log = log_of(root / "a/b/c/1")
-    log.with_name("telemetry.csv").write_text(csv())
-    out = root.parent / "docs"
-    ingest(root, "--out", out)
     for language, peak, sampled in (
         ("en", "Peak memory (MiB)", "Devices sampled: 2."),
         ("zh", "显存峰值（MiB）", "共采样 2 个设备。"),
     ):
-        (page,) = [each.read_text("utf-8") for each in (out / language / "runs").glob("a-b-c-1*.md")]
+        (page,) = [each.read_text("utf-8") for each in (root.parent / "docs" / language / "runs").glob("a-b-c-1*.md")]
         assert any(row.startswith(f"|{peak}|2,400|") for row in rows_in(page)), rows_in(page)
         assert sampled in page
         assert "logs/a/b/c/1/telemetry.csv" in page

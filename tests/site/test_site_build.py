@@ -127,15 +127,6 @@ def test_problems_follow_the_page_of_their_run(tmp_path: Path) -> None:
     assert (tmp_path / page).read_bytes() == (tmp_path / "anew" / page).read_bytes()
 
 
-@pytest.mark.parametrize("name", ["en/index.md", "data/results.json"])
-def test_an_edited_file_is_written_again(copied: Path, name: str) -> None:
-    path = copied / "docs" / name
-    before = path.read_bytes()
-    path.write_bytes(before + b"edited\n")
-    assert build(builders.runs(), copied).written == (name,)
-    assert path.read_bytes() == before
-
-
 def test_check_looks_at_the_committed_data_only_and_writes_nothing(copied: Path, tmp_path: Path) -> None:
     shutil.rmtree(copied / "docs" / "en")
     shutil.rmtree(copied / "docs" / "data" / "badges")
@@ -146,11 +137,6 @@ def test_check_looks_at_the_committed_data_only_and_writes_nothing(copied: Path,
     assert build(builders.runs(), copied, check=True).stale == ("data/results.json", "data/problems.jsonl")
     assert "data/results.json" in build(builders.runs(), tmp_path / "nowhere", check=True).stale
     assert not (tmp_path / "nowhere").exists()
-
-
-def test_a_broken_cache_costs_time_only(copied: Path) -> None:
-    (copied / "cache.sqlite").write_bytes(b"SQLite format 3\0" + b"\xff" * 4096)
-    assert not build(builders.runs(), copied).written
 
 
 def test_a_model_page_has_every_section(built: Path) -> None:

@@ -24,6 +24,8 @@ os.environ["PERFLEDGER_COMPILED"] = f"{os.environ['PERFLEDGER_JOBS']}/compiled" 
 # Hosts of tests are asked by `python3`, which version managers replace by a shell script that takes longer than Python.
 os.environ["PATH"] = f"{sys.base_prefix}/bin:{os.environ['PATH']}"
 
+#: Values of the tiny recipe, which a test may give differently.
+USUAL = {"timeout": 60, "batches": "1", "device": "cpu", "shape": "1n1d", "node": "first"}
 TINY = """
 title = "Lines printed by bash"
 suite = "tiny"
@@ -71,27 +73,18 @@ def _short_waits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 def write_recipe(tmp_path: Path) -> WriteRecipe:
     """Return a function that writes the tiny recipe around a bash program, which finds the option `word` in `$1`.
 
-    A `command` replaces bash and its program; it may contain slots.
+    A `command` replaces bash and its program; it may contain slots. Further arguments replace values of `USUAL`.
     """
 
     def write(
-        program: str = "true",
-        timeout: int = 60,
-        batches: str = "1",
-        more: str = "",
-        *,
-        command: Sequence[str] = (),
-        device: str = "cpu",
-        shape: str = "1n1d",
-        node: str = "first",
-        word: str = "plain",
+        program: str = "true", *, more: str = "", command: Sequence[str] = (), word: str = "plain", **given: str | int
     ) -> Path:
+        assert not given.keys() - USUAL.keys(), given
         path = tmp_path / "tiny.toml"
         # A slot's braces are doubled, since the program is bash and no template.
         bash = ["bash", "-c", program.replace("{", "{{").replace("}", "}}"), "bash", "{word}"]
-        values = {"command": json.dumps(list(command) or bash), "word": json.dumps(word)}
-        places = {"timeout": timeout, "batches": batches, "device": device, "shape": shape, "node": node}
-        path.write_text(TINY.format(**values, **places) + more, encoding="utf-8")
+        words = {"command": json.dumps(list(command) or bash), "word": json.dumps(word)}
+        path.write_text(TINY.format(**words, **{**USUAL, **given}) + more, encoding="utf-8")
         return path
 
     return write

@@ -109,7 +109,6 @@ class Node:
 def prepared(
     path: Path,
     jobs: Path,
-    choices: Mapping[str, str] | None = None,
     settings: Settings | None = None,
     change: Change = lambda texts: texts,
     rank: int = 0,
@@ -118,7 +117,7 @@ def prepared(
 ) -> Node:
     """Make a node with a job of the first case of a recipe, and the agent, which `change` may change."""
     chosen = recipes.load(path)
-    spec = plan_run(chosen, select_cases(chosen, choices or {})[0], Path("raw"), settings or Settings()).spec
+    spec = plan_run(chosen, select_cases(chosen, {})[0], Path("raw"), settings or Settings()).spec
     agent = kept(change(modules(agent_link.AGENT)))
     meeting = {"hosts": list(hosts), "master_address": hosts[0], "master_port": 29500}
     about = {"identity": jobs.name, "rank": rank, **meeting}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import tempfile
 from pathlib import Path
@@ -88,7 +89,7 @@ def test_hostile_values_reach_the_command_on_a_node(write_recipe, tmp_path):
     options, variables, files = (
         "".join(f"{prefix}{number} = {value(number)}\n" for number in range(len(HOSTILE)))
         for prefix, value in (
-            ("w", lambda number: '"plain"'),
+            ("w", lambda number: json.dumps(HOSTILE[number], ensure_ascii=False).replace("\x7f", "\\u007F")),
             ("V", lambda number: f'"{{w{number}}}"'),
             ("f", lambda number: f'"file{number}"'),
         )
@@ -105,8 +106,7 @@ def test_hostile_values_reach_the_command_on_a_node(write_recipe, tmp_path):
     path.write_text(path.read_text().replace("[options]\n", f"[options]\n{options}"), encoding="utf-8")
     folder = tmp_path / "".join(HOSTILE).replace("/", "")[:100]
     folder.mkdir()
-    choices = {f"w{number}": text for number, text in enumerate(HOSTILE)}
-    node = prepared(path, tmp_path / "job", choices, Settings(work=f"/{folder.name}", data=str(folder)))
+    node = prepared(path, tmp_path / "job", Settings(work=f"/{folder.name}", data=str(folder)))
     assert node.run() == 0
     in_variables_and_files = [each for text in HOSTILE for each in (text, text)]
     assert node.log().split("\0")[:-1] == [*HOSTILE, *in_variables_and_files]

@@ -176,7 +176,7 @@ def test_files_are_json_whatever_the_tools_print(write_recipe, tmp_path, printed
     change = kernel(tmp_path / "proc")
     path = write_recipe(device="gpu", more='[setup]\npackages = ["torch"]\n[source]\nfolder = "sources"\n')
     settings = Settings(work=str(tmp_path))
-    node = prepared(path, tmp_path / "job", None, settings, change, PATH=f"{folder}:{os.environ['PATH']}")
+    node = prepared(path, tmp_path / "job", settings, change, PATH=f"{folder}:{os.environ['PATH']}")
     assert node.run() == 0
     assert node.host()["outcome"] == "completed"
     assert node.environment()["schema"] == "perfledger.environment/1"
@@ -254,7 +254,7 @@ esac"""
     tool(tmp_path / "tools", "python", f'exec {sys.executable} "$@"')
     path = nvidia_smi(tmp_path / "tools", {**GPU, "index": "0"})
     settings = Settings(container=container)
-    node = prepared(write_recipe(device="gpu", more=IMAGE), tmp_path / "job", None, settings, PATH=path)
+    node = prepared(write_recipe(device="gpu", more=IMAGE), tmp_path / "job", settings, PATH=path)
     assert node.run() == 0
     found = node.environment()
     assert found["container"] == {"tool": container, "image": "maker/image:1", "digest": digest}
@@ -281,7 +281,7 @@ case $1 in
 esac"""
     path = tool(tmp_path / "tools", "docker", engine)
     recipe = write_recipe("true", timeout=1, more=IMAGE)
-    node = prepared(recipe, tmp_path / "job", None, Settings(container="docker"), PATH=path)
+    node = prepared(recipe, tmp_path / "job", Settings(container="docker"), PATH=path)
     assert node.run() == 1
     assert node.host()["outcome"] == "timeout"
     assert ended(int((tmp_path / "inside").read_text()))
@@ -300,7 +300,6 @@ exec $program "$@"
     node = prepared(
         write_recipe(more=IMAGE, command=["bash", "-c", program, "bash", "{ranks}"]),
         tmp_path / "job",
-        None,
         Settings(container="docker"),
         PATH=path,
     )

@@ -41,7 +41,7 @@ def checked(write_recipe, tmp_path):
 
         # The numbers of the kernel are made up here, so that the usual limit applies.
         quiet = all_of(kernel(tmp_path / "proc"), USUAL_LIMIT)
-        node = prepared(path, tmp_path / "job", None, settings, quiet, hosts=["127.0.0.1"] * 2, **variables)
+        node = prepared(path, tmp_path / "job", settings, quiet, hosts=["127.0.0.1"] * 2, **variables)
         reply = node.check()
         left = {each.name for each in node.job.iterdir()} - {"ranks", "output"}
         assert left - {"gpus", "checked.json"} == {"job.json"}

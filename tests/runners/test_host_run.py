@@ -255,7 +255,7 @@ def test_a_program_that_is_not_there_any_more_has_failed_and_its_log_says_so(wri
 def test_no_variable_of_the_user_becomes_the_folder_that_is_removed(write_recipe, tmp_path):
     (tmp_path / "mine").mkdir()
     settings = Settings(work=str(tmp_path))
-    node = prepared(write_recipe("true"), tmp_path / "job", None, settings, scratch=str(tmp_path / "mine"))
+    node = prepared(write_recipe("true"), tmp_path / "job", settings, scratch=str(tmp_path / "mine"))
     assert node.run() == 0
     assert (tmp_path / "mine").is_dir()
 
@@ -323,7 +323,7 @@ def test_an_observer_does_without_the_folder_that_the_first_node_has_removed(wri
     begins = "others = OtherWork(job)\n"
     late = replacing(begins, f"{begins}        shutil.rmtree(self.scratch)\n")
     impatient = replacing("PREPARE_SECONDS = 7200", "PREPARE_SECONDS = 1")
-    node = prepared(path, tmp_path / "job", None, None, lambda text: late(impatient(text)), 1, ("10.0.0.1", "10.0.0.2"))
+    node = prepared(path, tmp_path / "job", None, lambda text: late(impatient(text)), 1, ("10.0.0.1", "10.0.0.2"))
     assert node.run() == 0
     assert (node.host()["outcome"], node.log()) == ("completed", "")
 
@@ -349,7 +349,7 @@ def test_the_command_runs_in_an_empty_folder_in_its_sources_or_where_the_user_sa
     }
     for name, (more, settings, folder) in cases.items():
         path = write_recipe("pwd; touch left", more=more)
-        node = prepared(path, tmp_path / name, None, settings)
+        node = prepared(path, tmp_path / name, settings)
         assert node.run() == 0
         assert node.log() == f"{folder}\n"
     assert not list(tmp_path.glob("perfledger.*"))
@@ -373,7 +373,7 @@ def test_the_commit_of_the_sources_is_that_of_their_checkout(write_recipe, tmp_p
     for changed in (False, True):
         if changed:
             (tmp_path / "work/sources/sub/file").write_text("changed")
-        node = prepared(path, tmp_path / f"job{changed}", None, Settings(work=str(tmp_path / "work")))
+        node = prepared(path, tmp_path / f"job{changed}", Settings(work=str(tmp_path / "work")))
         assert node.run() == 0
         assert node.log() == f"{tmp_path / 'work'}/sources/sub\n"
         assert node.host()["source"] == {"commit": commit, "modified": changed}
@@ -384,13 +384,11 @@ def test_the_commit_is_that_at_the_start_and_what_git_does_not_say_is_left_out(w
     program = "echo y >file; git -c user.name=a -c user.email=a@b.c commit -qam second"
     path = write_recipe(program, more='[source]\nfolder = "sources/sub"\n')
     settings = Settings(work=str(tmp_path / "work"))
-    node = prepared(path, tmp_path / "job", None, settings)
+    node = prepared(path, tmp_path / "job", settings)
     assert node.run() == 0
     assert node.host()["source"] == {"commit": commit, "modified": False}
     path = tool(tmp_path / "tools", "git", f'[ "$1" != status ] || exit 1; exec {shutil.which("git")} "$@"')
-    node = prepared(
-        write_recipe("true", more='[source]\nfolder = "sources"\n'), tmp_path / "b", None, settings, PATH=path
-    )
+    node = prepared(write_recipe("true", more='[source]\nfolder = "sources"\n'), tmp_path / "b", settings, PATH=path)
     assert node.run() == 0
     assert set(node.host()["source"]) == {"commit"}
 

@@ -8,6 +8,7 @@ import os
 import sys
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -104,20 +105,20 @@ def test_only_the_gpus_that_the_job_was_given_are_sampled(write_recipe, tmp_path
     ],
 )
 def test_a_case_of_fewer_gpus_than_the_host_has_sees_and_samples_only_its_own(
-    write_recipe, tmp_path, monkeypatch, only_run, asked, given, used
+    write_recipe, monkeypatch, only_run, asked, given, used
 ):
     idle = {
         "timestamp": "2026/11/21 12:00:00.000", "name": "NVIDIA T0", "memory.total": "16384 MiB",
         "memory.used": "0 MiB", "utilization.gpu": "0 %", "power.draw": "70.00 W", "temperature.gpu": "61",
     }  # fmt: skip
     gpus = [{**idle, "index": str(number), "processes": ["4711"] * (number == 0)} for number in range(4)]
-    path = nvidia_smi(tmp_path / "tools", *gpus)
+    recipe = write_recipe(f'{RECORD} record 1; echo "sees $CUDA_VISIBLE_DEVICES"; {sampled()}', device="gpu")
+    path = nvidia_smi(recipe.parent / "tools", *gpus)
     for name, value in {"PATH": path, **given}.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "other.toml").write_text('[hosts.local]\nprologue = ["export CUDA_VISIBLE_DEVICES=0,3"]\n')
-    recipe = write_recipe(f'{RECORD} record 1; echo "sees $CUDA_VISIBLE_DEVICES"; {sampled()}', device="gpu")
-    assert main(["run", str(recipe), "--raw-logs", str(tmp_path / "raw"), *asked]) == 0
+    monkeypatch.chdir(recipe.parent)
+    Path("other.toml").write_text('[hosts.local]\nprologue = ["export CUDA_VISIBLE_DEVICES=0,3"]\n')
+    assert main(["run", str(recipe), "--raw-logs", "raw", *asked]) == 0
     folder, run = only_run()
     assert f"sees {used}\n" in (folder / "train.log").read_text()
     assert run["environment_variables"]["CUDA_VISIBLE_DEVICES"] == used

@@ -26,9 +26,9 @@ MEETING = ["--master_addr", "{master_address}", "--master_port", "{master_port}"
 TWO_NODES = ["--nnodes", "2", "--nproc_per_node", "2", "--node_rank", "{node_rank}", *MEETING]
 
 
-def words(folder, name, nodes, devices, trainer=("python", "-u", "t.py", "--b", "{batch_size}"), more="", device="gpu"):
+def words(folder, name, nodes, devices, trainer=("python", "-u", "t.py", "--b", "{batch_size}"), more=""):
     table = f'[launcher]\nname = "{name}"\n{more}\n{VARIABLES}'
-    recipe = replace(loaded(folder, list(trainer), MATRIX, table), device=device)
+    recipe = loaded(folder, list(trainer), MATRIX, table)
     (case,) = select_cases(recipe, {"nodes": str(nodes), "devices": str(devices)})
     return texts(CaseWords(recipe, case).launch())
 
@@ -121,7 +121,10 @@ def test_torchrun_redirects_all_ranks_but_the_first_to_files(tmp_path):
 
 @pytest.mark.parametrize(("nodes", "devices"), [(1, 2), (2, 4)])
 def test_paddle_without_gpus_counts_its_workers(tmp_path, nodes, devices):
-    built = words(tmp_path, "paddle", nodes, devices, device="cpu")
+    launcher = '[launcher]\nname = "paddle"\n'
+    recipe = replace(loaded(tmp_path, ["python", "t.py"], MATRIX, launcher), device="cpu")
+    (case,) = select_cases(recipe, {"nodes": str(nodes), "devices": str(devices)})
+    built = texts(CaseWords(recipe, case).launch())
     assert "--gpus" not in built
     assert built[built.index("--nproc_per_node") + 1] == "2"
 

@@ -78,18 +78,18 @@ def test_run_json_of_a_completed_run_has_all_facts(write_recipe, tmp_path, capfd
 
 
 @pytest.mark.parametrize(
-    ("program", "timeout", "outcome", "status", "count"),
+    ("program", "timeout", "expected"),
     [
-        ("record 1; echo 'RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB'; exit 1", 20, "oom", 1, 1),
-        ("record 1; record 2; sleep 300", 1, "timeout", 143, 2),
-        ("true", 20, "short", 0, 0),
+        ("record 1; echo 'RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB'; exit 1", 20, ("oom", 1, 1)),
+        ("record 1; record 2; sleep 300", 1, ("timeout", 143, 2)),
+        ("true", 20, ("short", 0, 0)),
     ],
 )
-def test_every_other_outcome_keeps_its_log(write_recipe, tmp_path, program, timeout, outcome, status, count, only_run):
+def test_every_other_outcome_keeps_its_log(write_recipe, tmp_path, only_run, program, timeout, expected):
     path = write_recipe(RECORD + program, timeout=timeout)
     assert main(["run", str(path), "--raw-logs", str(tmp_path / "raw")]) == 1
     folder, run = only_run()
-    assert (run["outcome"], run["exit_status"], run["records"]["count"]) == (outcome, status, count)
+    assert (run["outcome"], run["exit_status"], run["records"]["count"]) == expected
     assert (folder / "train.log").is_file()
     assert not (folder / "incoming").exists()
     assert not (folder / "launch.json").exists()

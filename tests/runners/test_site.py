@@ -169,7 +169,7 @@ def test_a_log_is_masked_where_a_copy_has_no_space(write_recipe, tmp_path, monke
 def test_a_log_that_cannot_be_masked_is_a_warning(write_recipe, tmp_path, monkeypatch):
     monkeypatch.setenv("MY_TOKEN", SECRET)
     change = replacing("def mask(path", 'def mask(*_):\n    raise OSError(13, "Permission denied")\n\n\ndef _mask(path')
-    node = prepared(write_recipe("echo 1"), tmp_path / "jobs", None, Settings(secrets=("MY_TOKEN",)), change)
+    node = prepared(write_recipe("echo 1"), tmp_path / "jobs", Settings(secrets=("MY_TOKEN",)), change)
     assert node.run() == 0
     said = "secrets in train.log could not be masked (Permission denied); look before you publish it"
     assert node.host()["warnings"] == [said]

@@ -17,8 +17,6 @@ from perfledger.schema import vocabulary
 FACTS: Mapping[str, str] = MappingProxyType(
     {name: fact.meaning for name, fact in vocabulary.FACTS.items() if fact.in_log}
 )
-#: Characters of a printed word; a longer one is garbled.
-_LONGEST_WORD = 1000
 #: A count of devices, samples or steps that no job reaches.
 _MORE_THAN_ANY = 10**9
 #: Parameters that no model has.
@@ -106,8 +104,6 @@ class Fact(Sought):
 
     def value(self, printed: bytes) -> int | str | None:
         """Return the value of a printed word; None if the word is unknown or the count is impossible."""
-        if len(printed) > _LONGEST_WORD:
-            return None
         try:
             value = self.words.get(printed) if self.words is not None else self._reader(printed)
         except (ValueError, OverflowError):  # such as `1.2.3` or `4, ,2`, from a garbled line

@@ -126,8 +126,6 @@ def _is_digit(kind: str, argument: Any) -> bool:
 def _required_part(kind: str, argument: Any) -> Iterable[tuple[Any, Any]]:
     """Return the inner pattern of a group, of a repeat with at least one match, or of a lookahead; else an empty tuple."""
     match kind, argument:
-        case "ATOMIC_GROUP", inner:
-            return inner  # type: ignore[no-any-return]
         case "SUBPATTERN", (_, more, _, inner) if not more & re.IGNORECASE:
             return inner  # type: ignore[no-any-return]
         case kind, (least, _, inner) if kind in _REPEATS and least:

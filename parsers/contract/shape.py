@@ -26,8 +26,6 @@ def _parts(parsed: Iterable[tuple[Any, Any]], names: dict[int, str]) -> Iterator
         elif kind == "SUBPATTERN":
             number, _, _, inner = argument
             yield f"{{{names[number]}}}" if number in names else "".join(_parts(inner, names))
-        elif kind == "ATOMIC_GROUP":
-            yield from _parts(argument, names)
         elif kind == "BRANCH":
             yield max(("".join(_parts(each, names)) for each in argument[1]), key=len)
         elif kind in _REPEATS:

@@ -55,7 +55,7 @@ def records_of(lines: bytes, reading: Reading) -> SessionRecords:
         (rb"(?:speed: )?+(?:, lr: )++it", ((b", lr: ",),)),
         (rb"(?<=before )(?=after: )x", ((b"after: ",),)),
         (rb"Run\b(?! again) of", ((b"Run of",),)),
-        (rb"(?!never )(?>always )[abc]def", ((b"always ",), (b"def",))),
+        (rb"(?!never )(?:always )[abc]def", ((b"always ",), (b"def",))),
         (rb"fp16 on\nv100 x", ((b"fp on",),)),
         (rb"(?i)speed: ", ()),
         (rb"(?i:speed): in", ((b": in",),)),

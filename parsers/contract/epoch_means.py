@@ -95,8 +95,6 @@ def _ends(epochs: Column, counts: Column, means: Column, own: Column) -> Indices
         for place in range(begin + 1, last + 1):
             took = means[place] * counts[place] - means[ends[-1]] * counts[ends[-1]]
             error = ROUNDS * (counts[place] + counts[ends[-1]])
-            if took + error < own[place]:
-                return None
             if error <= _COARSE * took:
                 ends.append(place)
         if begin < ends[-1] < last:

@@ -22,8 +22,6 @@ from perfledger.parsers.frameworks import PYTORCH_JOB
 def _iterations(columns: Columns) -> Columns:
     """Return the lines, or a mean iteration per update if the lines show more or fewer updates than the run."""
     seconds, count = columns["step_seconds"], len(columns["step"])
-    if not count:
-        return columns
     marked = np.isfinite(columns["_marked"])
     between, updates = (float(columns[name][-1] - columns[name][0]) for name in ("step", "_updates"))
     found = _of_updates(columns, between / updates if between > 0 and updates > 0 else np.nan)

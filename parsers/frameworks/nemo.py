@@ -56,8 +56,6 @@ def _gaps(steps: Column) -> Column:
 
 def _of_intervals(columns: Columns) -> Columns:
     """Return each line with the means of the steps that it sums, if their number differs from the divisor."""
-    if np.isnan(columns["step"]).any():
-        return columns
     # A line is printed if the iteration is a multiple of the interval.
     interval = float(np.gcd.reduce(columns["_iteration"].astype(np.int64)))
     gaps = _gaps(columns["step"])

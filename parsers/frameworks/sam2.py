@@ -5,8 +5,6 @@ wait for data, which is undone to what each line adds. It has two decimals. If s
 of the lines show the speed. A sample is a video of several frames; the batch size is that of a device.
 """
 
-import numpy as np
-
 from perfledger.parsers.contract import EPOCH_TIMER, Columns, Fact, Format, Reading
 
 #: Means below these seconds are rounded by more than a hundredth if their two decimals are undone from line to line.
@@ -14,12 +12,8 @@ _FINE = 0.5
 
 
 def _fine_or_by_clock(columns: Columns) -> Columns:
-    """Drop the seconds if some are too coarse: the clocks of the lines count, if all lines have one."""
-    if not (columns["step_seconds"] < _FINE).any():
-        return columns
-    clocked = np.isfinite(columns["clock"]).all()
-    unknown = columns.assign(step_seconds=np.full(len(columns.rows), np.nan))
-    return columns.drop("step_seconds") if clocked else unknown
+    """Drop the seconds if some are too coarse: the clocks of the lines count."""
+    return columns.drop("step_seconds") if (columns["step_seconds"] < _FINE).any() else columns
 
 
 FORMAT = Format(

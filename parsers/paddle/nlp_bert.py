@@ -23,8 +23,6 @@ _SAME = 2e-3
 def _whole_intervals(columns: Columns) -> Columns:
     """Drop records of fewer samples per step than usual; correct speeds that count the wait for data twice."""
     ips, cost, samples = (columns[each] for each in ("throughput", "step_seconds", "_samples"))
-    if not len(ips):
-        return columns
     usual = np.median(samples)
     slowed = np.abs(ips * (cost + columns["reader_seconds"]) / usual - 1) <= _SAME
     slowed &= np.abs(ips * cost / usual - 1) > _SAME

@@ -18,12 +18,12 @@ from typing import Literal
 import msgspec
 
 from perfledger.ingest.check_secrets import found_in
-from perfledger.ingest.common.documents import cause, decoded, read_bytes
+from perfledger.ingest.common.documents import cause, read_bytes
 from perfledger.ingest.common.errors import UsageError, one_line
 from perfledger.ingest.common.files import file_hash
 from perfledger.parsers.engine.scan import ScanError
 from perfledger.schema.figures import RunFigure
-from perfledger.schema.records import Run
+from perfledger.schema.records import Run, from_text
 from perfledger.schema.run_json import RunJson
 from perfledger.schema.submission import (
     FOLDER,
@@ -159,7 +159,7 @@ def _manifest(folder: Path) -> Manifest:
     try:
         if path.is_symlink():
             raise UsageError(f"{path}: is a link; pack the runs with `python -m ingest submit`")
-        return decoded(read_bytes(path, LARGEST_FILE), Manifest)
+        return from_text(read_bytes(path, LARGEST_FILE), Manifest)
     except (OSError, ValueError) as error:
         raise UsageError(f"{path}: {cause(error)}; pack the runs with `python -m ingest submit`") from None
 
@@ -211,7 +211,7 @@ def _run_jsons(folder: Path, manifest: Manifest) -> Iterator[tuple[str, RunJson 
         yield "", "run.json is missing"
     for name in sorted(found):
         try:
-            yield name, decoded(read_bytes(folder / name), RunJson)
+            yield name, from_text(read_bytes(folder / name), RunJson)
         except (OSError, ValueError) as error:
             yield name, f"{name}: {cause(error)}"
 

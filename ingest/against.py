@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
 
 from perfledger.ingest.common import words
-from perfledger.ingest.common.documents import MOST_OF_SITE, DocumentError, cause, decoded, read_bytes
+from perfledger.ingest.common.documents import MOST_OF_SITE, DocumentError, cause, read_bytes
 from perfledger.ingest.common.errors import UsageError, one_line
 from perfledger.ingest.compute import results
 from perfledger.ingest.compute.contrast import Measured, contrast
 from perfledger.schema.figures import Acceptance, AcceptedCase, CaseFigure, FiguresFound
-from perfledger.schema.records import Plain, Reason, Result, Run
+from perfledger.schema.records import Plain, Reason, Result, Run, from_json, from_text
 from perfledger.schema.vocabulary import CASE, METRICS, UNITS
 
 THROUGHPUT = "throughput"
@@ -147,14 +147,14 @@ def read(path: Path, metric: str) -> list[CaseResult]:
 
 def _entries(path: Path, text: bytes, metric: str) -> Iterator[CaseResult]:
     try:
-        keys = decoded(text, dict[str, msgspec.Raw])
-        if "results" in keys:
-            document = decoded(text, _PublishedBaseline)
+        given = from_text(text, dict[str, Any])
+        if "results" in given:
+            document = from_json(given, _PublishedBaseline)
             return (_of_record(each, metric) for each in document.results if each.origin == "measured" and each.placed)
-        if "cases" in keys:
-            figures = decoded(text, FiguresFound)
+        if "cases" in given:
+            figures = from_json(given, FiguresFound)
             return (_of_figure(path, each, metric) for each in figures.cases)
-    except (DocumentError, msgspec.DecodeError) as error:
+    except ValueError as error:
         raise UsageError(f"{path}: {error}; it is neither a results.json nor what figures --json prints") from None
     raise UsageError(f"{path}: has neither `results` nor `cases`; give a results.json, or what figures --json printed")
 

@@ -16,9 +16,10 @@ import msgspec
 from perfledger.ingest.build import Inputs
 from perfledger.ingest.common import sources
 from perfledger.ingest.common.cache import key_of
-from perfledger.ingest.common.documents import MOST_OF_TABLE, decoded, read_bytes
+from perfledger.ingest.common.documents import MOST_OF_TABLE, read_bytes
 from perfledger.ingest.common.files import notes, write_if_changed
 from perfledger.ingest.read.objects import is_url
+from perfledger.schema.records import from_text
 
 _NOTE = "last_build.json"
 
@@ -58,7 +59,7 @@ def asked(inputs: Inputs, *options: object) -> str:
 def repeated(asked: str, inputs: Inputs) -> Printed | None:
     """Return the output of the last build, if it is the same build and the files that it left are unchanged."""
     try:
-        last = decoded(read_bytes(notes(inputs.out) / _NOTE, MOST_OF_TABLE), LastBuild)
+        last = from_text(read_bytes(notes(inputs.out) / _NOTE, MOST_OF_TABLE), LastBuild)
     except (OSError, ValueError):
         return None
     return last.printed if asked and asked == last.asked and last.left == _left(inputs) else None

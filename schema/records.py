@@ -31,7 +31,7 @@ Count = Annotated[int, Meta(ge=1)]
 Amount = Annotated[int, Meta(ge=0)]
 Words = Annotated[tuple[str, ...], Meta(max_length=LONGEST_LIST)]
 
-Record = TypeVar("Record", bound=Struct)
+Record = TypeVar("Record")
 
 
 class WrongValueError(ValueError):

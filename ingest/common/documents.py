@@ -9,9 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
-from typing import IO, TypeVar
-
-import msgspec
+from typing import IO
 
 #: Bytes of a document that a person or a runner writes.
 MOST = 8 << 20
@@ -19,8 +17,6 @@ MOST = 8 << 20
 MOST_OF_TABLE = 64 << 20
 #: Bytes of a file about all runs that a build writes.
 MOST_OF_SITE = 1 << 30
-
-Record = TypeVar("Record")
 
 
 class DocumentError(ValueError):
@@ -67,19 +63,6 @@ def head(path: Path, size: int) -> bytes:
             return stream.read(size)
     except (OSError, DocumentError):
         return b""
-
-
-def decoded(text: bytes, kind: type[Record]) -> Record:
-    """Return the record of a JSON text.
-
-    Raises:
-        DocumentError: it is nested too deep.
-        msgspec.DecodeError: it is not JSON, or does not fit the record.
-    """
-    try:
-        return msgspec.json.decode(text, type=kind)
-    except RecursionError:
-        raise DocumentError("it is nested too deep") from None
 
 
 def cause(error: OSError | ValueError) -> str:

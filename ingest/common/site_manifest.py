@@ -9,9 +9,10 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from perfledger.ingest.common.documents import MOST_OF_TABLE, cause, decoded, read_bytes
+from perfledger.ingest.common.documents import MOST_OF_TABLE, cause, read_bytes
 from perfledger.ingest.common.errors import UsageError
 from perfledger.ingest.common.files import file_hash
+from perfledger.schema.records import from_text
 
 FILE = "data/site.json"
 SCHEMA: Literal["perfledger.site/1"] = "perfledger.site/1"
@@ -63,7 +64,7 @@ def read(site: Path) -> SiteManifest:
     """
     path = site / FILE
     try:
-        return decoded(read_bytes(path, MOST_OF_TABLE), SiteManifest)
+        return from_text(read_bytes(path, MOST_OF_TABLE), SiteManifest)
     except FileNotFoundError:
         raise UsageError(f"{path}: no such file; give the folder of a site that this version built") from None
     except (OSError, ValueError) as error:

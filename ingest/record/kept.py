@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import msgspec
-from msgspec import UNSET, MsgspecError
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from perfledger.ingest.common.cache import Cache, packed, unpacked
@@ -24,8 +24,6 @@ from perfledger.schema.records import Figures, Problem, Run, from_text
 
 #: Sorts keys, as the lines of the ledger: a run is the same whether it was read now or earlier.
 WRITER = msgspec.json.Encoder(order="sorted")
-#: Raised by values that cannot be decoded; they count as missing.
-DAMAGED = (ValueError, MsgspecError, RecursionError)
 #: Problems that say nothing about the bytes of a log: the next call may read it, so its runs do not enter the cache.
 _PASSING = frozenset({"fault", "too_slow", "unreadable", "changing", "reader_died"})
 #: Records and texts that many runs have alike.
@@ -86,7 +84,7 @@ class Kept:
         data = self.cached.get(job.key) if job.key else None
         try:
             return None if data is None else self._of_data(data)
-        except DAMAGED:
+        except ValueError:  # a damaged value counts as missing
             return None
 
     def _keep(self, job: ReadingJob, given: FolderRead) -> FolderRead:

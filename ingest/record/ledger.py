@@ -16,7 +16,7 @@ from perfledger.ingest.common.cache import Cache, key_of
 from perfledger.ingest.common.files import MANY_LOGS
 from perfledger.ingest.record.folders import LogFiles, code_of
 from perfledger.ingest.record.identity import identify, mark
-from perfledger.ingest.record.kept import DAMAGED, WRITER, Kept, Progress, Slimmer
+from perfledger.ingest.record.kept import WRITER, Kept, Progress, Slimmer
 from perfledger.ingest.record.reader import Processes, Reader, ReadingJob
 from perfledger.ingest.record.store import (
     Store,
@@ -160,7 +160,7 @@ def _earlier(store: Store, paths: Set[str]) -> Mapping[str, Sequence[Run]]:
     for name in store.names():
         try:
             runs = list(runs_in(name, store.get(name) or b""))
-        except DAMAGED:
+        except ValueError:
             continue
         for run in runs:
             if run.path in paths and run.format:

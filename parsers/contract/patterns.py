@@ -82,7 +82,4 @@ def searched(pattern: bytes) -> re.Pattern[bytes]:
         return plain
     if indented := _INDENTED.match(pattern):
         pattern = rb"(?<=^%s)" % indented[1] + pattern[indented.end() :]
-    try:
-        return cast(re.Pattern[bytes], regex.compile(_at_line_starts(pattern), regex.MULTILINE))
-    except regex.error as error:
-        raise FormatError(f"{pattern!r} is no pattern: {error}") from None
+    return cast(re.Pattern[bytes], regex.compile(_at_line_starts(pattern), regex.MULTILINE))

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import TypeVar
 
-from msgspec import UNSET, Struct
+from msgspec import Struct
 
 from perfledger.ingest.common.grouping import by_key
 from perfledger.ingest.compute.comparison import (
@@ -29,7 +28,7 @@ from perfledger.ingest.compute.comparison import (
 )
 from perfledger.ingest.compute.comparison_levels import Level, Values, coarse, coarse_option
 from perfledger.ingest.compute.contrast import Grade, Measured, contrast, written
-from perfledger.schema.results import Metric, ResultRecord
+from perfledger.schema.results import ResultRecord
 
 _Key = TypeVar("_Key")
 #: The figures that were measured here, by the result's id and the metric.
@@ -102,15 +101,13 @@ class ComparisonTables(Struct, frozen=True):
     overturned: dict[str, list[str]] = {}
 
 
-def tables(
-    records: Sequence[ResultRecord], workloads: Mapping[str, Workload], figures: Figures = MappingProxyType({})
-) -> ComparisonTables:
+def tables(records: Sequence[ResultRecord], workloads: Mapping[str, Workload], figures: Figures) -> ComparisonTables:
     """Return the decisions about the results of `results.json`.
 
     Args:
         records: the results.
         workloads: by suite, the options that make another workload.
-        figures: those of the results, with their repeats; of others it is known what the record says.
+        figures: those of the results that were measured here, with their repeats.
     """
     statements: dict[str, dict[str, StatementTable]] = {}
     ahead: dict[str, dict[str, dict[str, Lead]]] = {}
@@ -227,7 +224,7 @@ def _ahead(records: Sequence[ResultRecord], metric: str, known: Figures) -> Iter
     """
     ours = [each for each in records if each.origin == "measured"]
     for members in by_key(ours, lambda each: (each.hardware, each.devices)).values():
-        figures = {each.id: known.get((each.id, metric)) or _stated(each, metric) for each in members}
+        figures = {each.id: known[each.id, metric] for each in members}
         better = "higher" if metric == THROUGHPUT else members[0].metrics[metric].better
         for first in members:
             others = [each for each in members if each.framework != first.framework]
@@ -243,11 +240,3 @@ def lead(first: Measured, other: Measured, better: str) -> Lead | None:
         return None
     found = contrast(first, other) if better == "higher" else contrast(other, first)
     return Lead(found.grade, *written(found), found.more)
-
-
-def _stated(record: ResultRecord, metric: str) -> Measured:
-    figure: ResultRecord | Metric = record if metric == THROUGHPUT else record.metrics[metric]
-    value = figure.value or 0.0
-    low, high = (each if isinstance(each, float | int) else value for each in (figure.low, figure.high))
-    repeats = 1 if figure.repeats is UNSET else figure.repeats
-    return Measured(value, low, high, repeats, unit=figure.unit or "")

@@ -25,8 +25,10 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 import pytest
+from msgspec import UNSET
 
-from perfledger.ingest.compute.comparison_tables import Figures, tables
+from perfledger.ingest.compute.comparison_tables import THROUGHPUT, Figures, tables
+from perfledger.ingest.compute.contrast import Measured
 from perfledger.ingest.published import publications
 from perfledger.ingest.read import plans
 from perfledger.ingest.site import builder
@@ -36,7 +38,7 @@ from perfledger.ingest.site.pages import formats
 from perfledger.ingest.site.run_paging import Limits
 from perfledger.parsers.contract import Format
 from perfledger.schema.records import Run, from_text, text_of
-from perfledger.schema.results import ResultRecord
+from perfledger.schema.results import Metric, ResultRecord
 from tests import builders
 from tests.site import kinds, planted
 from tests.site import large as many
@@ -369,10 +371,24 @@ def stay(browser: Any) -> Iterator[Callable[..., Any]]:
 def serve(page: Any, found: Sequence[ResultRecord], measured: Figures = MappingProxyType({})) -> None:
     """Make the compare page read these results instead of those of the site."""
     workloads = {each.id: each.workload for each in suites()}
-    bodies = {"results": results.document(found), "comparisons": text_of(tables(found, workloads, measured)).encode()}
+    made = tables(found, workloads, {**as_stated(found), **measured})
+    bodies = {"results": results.document(found), "comparisons": text_of(made).encode()}
     for name, body in bodies.items():
         page.route(f"**/data/{name}.json", functools.partial(_fulfil, body))
     page.route(re.compile(r"/compare/(\?.*)?$"), functools.partial(_with_chips, found))
+
+
+def as_stated(found: Sequence[ResultRecord]) -> Figures:
+    """Return the figures of results as their records state them."""
+    figures = {(each.id, name): metric for each in found for name, metric in {THROUGHPUT: each, **each.metrics}.items()}
+    return {key: _measured(each) for key, each in figures.items() if each.value is not None}
+
+
+def _measured(figure: ResultRecord | Metric) -> Measured:
+    assert figure.value is not None
+    low, high = (each if isinstance(each, float | int) else figure.value for each in (figure.low, figure.high))
+    repeats = 1 if figure.repeats is UNSET else figure.repeats
+    return Measured(figure.value, low, high, repeats, unit=figure.unit or "")
 
 
 #: The fact of a result that each group of chips of the compare page chooses.

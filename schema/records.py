@@ -187,12 +187,8 @@ class Recipe(Struct, frozen=True, omit_defaults=True):
 class SiteRecord(Struct, frozen=True, omit_defaults=True):
     """Additions of a site to a recipe that may change a figure, without variables; see `runners/README.md`."""
 
-    interpreter: str = ""
     prologue: Words = ()
-    before: Words = ()
-    after: Words = ()
     container_arguments: Words = ()
-    interface: str = ""
 
 
 class Records(Struct, frozen=True, omit_defaults=True):

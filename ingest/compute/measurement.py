@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from perfledger.ingest.compute import rules
-from perfledger.ingest.compute.equations import EQUATIONS, OF_FEW, OF_SUMMARY, TOLERANCE, Given, check
+from perfledger.ingest.compute.equations import EQUATIONS, OF_FEW, OF_SUMMARY, Given, check
 from perfledger.ingest.compute.equations.evaluation import least_alike
 from perfledger.ingest.compute.intervals import Intervals
 from perfledger.ingest.compute.refusals import missing, required
@@ -22,9 +22,7 @@ from perfledger.ingest.compute.window import TOO_FEW, not_settled, too_few
 from perfledger.parsers.engine.session import Session
 from perfledger.schema.records import Facts, Figure, NoFigure, Reason, Witness
 
-#: Published kinds of equations, in their order.
-WITNESSES = tuple(TOLERANCE)
-#: The same by rank: if a batch size is wrong, clock and summary disagree as a consequence.
+#: Kinds of equations by rank: if a batch size is wrong, clock and summary disagree as a consequence.
 _CAUSES = ("arithmetic", "counters", "physics", "clock", "framework", "summary")
 #: If one of these numbers is missing, the headline is missing although the intervals have seconds.
 _UNCOUNTED_STEPS = frozenset({"devices", "batch_size", "accumulation", "tokens_per_step"})

@@ -106,10 +106,7 @@ def provenance(run: Run) -> Table | None:
         "records": _records_asked(run),
         "notes": noted(run),
         "secrets": ", ".join(run.secrets or ()),
-        **{
-            f"site_{name}": value if isinstance(value, str) else "; ".join(value)
-            for name, value in (structs.asdict(run.site) if run.site else {}).items()
-        },
+        **{f"site_{name}": "; ".join(lines) for name, lines in (structs.asdict(run.site) if run.site else {}).items()},
         "nodes": _entries(
             [
                 phrase("run.node_of", folder=each.folder, outcome=word_for("outcome", each.outcome or ""))

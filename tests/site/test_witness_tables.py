@@ -11,7 +11,6 @@ import pytest
 from perfledger.ingest.common.words import LANGUAGES, Text, own
 from perfledger.ingest.compute import results
 from perfledger.ingest.compute.equations import TOLERANCE
-from perfledger.ingest.compute.measurement import WITNESSES
 from perfledger.ingest.site import builder, caveats, witness_tables
 from perfledger.ingest.site.model import Site, site_of_runs, suites
 from perfledger.ingest.site.pages import log
@@ -26,7 +25,7 @@ from tests.site.tabled import plain
 
 WORDS = own()
 CLOCK = {"value": 333.3, "against": 400.0, "unit": "images/s", "difference": 20.0, "resolution": 0.25}
-SILENT = [silent(kind) for kind in WITNESSES]
+SILENT = [silent(kind) for kind in TOLERANCE]
 ARGUMENTS = {"value": "333.3", "against": "400", "difference": "+20", "unit": "images/s", "arithmetic": "400 / 1.2",
              "witness": "clock"}  # fmt: skip
 
@@ -178,7 +177,7 @@ def test_the_tolerance_of_the_page_is_that_of_the_comparison(monkeypatch: pytest
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_method_explains_every_kind(pages: Path, language: str) -> None:
     text = page(pages, "method", language).split("{: #witnesses }")[1]
-    for kind in WITNESSES:
+    for kind in TOLERANCE:
         assert f"<td>{WORDS.text(language, f'witness.{kind}')} <small>" in text
     assert f">{WORDS.text(language, 'witness.remedy')}</th>" in text
 

@@ -367,17 +367,15 @@ def _scored(found: ResultMetric, name: str, runs: Sequence[Run]) -> ResultMetric
     Source: the rules of MLPerf Training and its result summarizer. A run that did not reach its target is the slowest.
     """
     known = [run.metrics[name].value if name in run.metrics else None for run in sorted(runs, key=_minutes)]
-    factors = {float(_fact(run, "scaling_factor") or 1) for run in runs}
+    factor = float(_fact(runs[0], "scaling_factor") or 1)  # of the round: all repeats have it
     dropped = _DROPPED_OF_MANY if len(known) >= _MANY else 1
     kept, missed = [each or math.nan for each in known[dropped:-dropped]], known.count(None)
     needed = 2 * dropped + 1 if not kept else len(known) - dropped if missed > dropped else len(known)
     reason = None
     if not kept or missed > dropped or any(map(math.isnan, kept)):
         reason = Reason("too_few_scored", {"repeats": len(known) - missed, "needed": needed})
-    elif len(factors) > 1:
-        reason = Reason("several_factors")
-    value = None if reason else math.fsum(kept) / len(kept) * max(factors)
-    return replace(found, value=value, rule="olympic", factor=max(factors), reason=reason)
+    value = None if reason else math.fsum(kept) / len(kept) * factor
+    return replace(found, value=value, rule="olympic", factor=factor, reason=reason)
 
 
 def _minutes(run: Run) -> float:

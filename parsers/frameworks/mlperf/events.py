@@ -86,7 +86,7 @@ def _until_end(inside: Sequence[Event]) -> list[Event]:
     Stable Diffusion evaluates its checkpoints after the last step, in time that does not count. Then it prints the end of
     the run with the time at which the checkpoint that met the target was written. Accuracies may be dated back, too.
     """
-    if not inside or inside[-1].kind not in RUN_ENDS or inside[-1].time <= inside[0].time:
+    if inside[-1].kind not in RUN_ENDS or inside[-1].time <= inside[0].time:
         return list(inside)
     end, latest = inside[-1], list(accumulate((each.time for each in inside), max))
     if end.time >= latest[-1] - _BACK or goes_back(

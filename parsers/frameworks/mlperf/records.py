@@ -212,7 +212,7 @@ def target(columns: Columns) -> Columns:
 def _run(events: Sequence[Event]) -> tuple[int | None, float, float]:
     """Return the row that ends the last run, its seconds, and 1 if it reached its target, else 0; NaN if unknown."""
     inside = of_run(events)
-    if not inside or inside[0].kind != "_run_start":
+    if inside[0].kind != "_run_start":
         return None, nan, nan
     before = [each for each in events[: begin_of_run(events)] if each.kind in RUN]
     if any(each.kind == "_run_start" for each in before) and before[-1].kind not in RUN_ENDS:
@@ -238,7 +238,7 @@ def target_samples(columns: Columns) -> Columns:
     """Return the samples until the end of the run, from its last event that counts them."""
     events, batch = events_of(columns), stated(columns, "batch_size_of_job")
     inside = of_run(events)
-    if not inside or not is_whole(inside):
+    if not is_whole(inside):
         return _table(columns, [])
     samples, _ = positions(inside, data_set_size(events, batch), batch)
     # If epochs have no end, the samples of the last one are unknown.

@@ -139,7 +139,11 @@ def changed(site: Site, framework: str) -> Table | None:
         ColumnOf[Change](
             phrase("scorecard.after"), lambda each: cell(changes.text(each.after), None, each.row.unit), True
         ),
-        ColumnOf[Change](phrase("scorecard.change"), lambda each: numbers.signed_percent(each.share or 0), True),
+        ColumnOf[Change](
+            phrase("scorecard.change"),
+            lambda each: cell(numbers.signed_percent(each.share or 0), None, changes.how_sure(each)),
+            True,
+        ),
     )
     return table_of("changed", sorted(found, key=lambda each: each.date, reverse=True)[:NEWEST], columns, cards=True)
 

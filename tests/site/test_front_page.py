@@ -220,6 +220,6 @@ def test_what_changed_lately_is_that_of_the_last_day() -> None:
     assert found is not None
     assert (found.date, found.new, found.moved) == ("2026-02-03", 2, 1)
     assert [WORDS.say("en", each.what) for each in found.listed] == [
-        "400.4 → 500 (+24.9%)", "new: 300.3", "new: 300.3",
+        "400.4 → 500 (+24.9%, clear)", "new: 300.3", "new: 300.3",
     ]  # fmt: skip
     assert front_page.latest(site_of_runs(())) is None

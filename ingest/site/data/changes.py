@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from perfledger.ingest.common import numbers
 from perfledger.ingest.common.frame import json_array
+from perfledger.ingest.common.words import Text, phrase
 from perfledger.ingest.compute.candidates import measured_in
 from perfledger.ingest.compute.contrast import Grade, contrast
 from perfledger.ingest.compute.repeat_statistics import Statistics
@@ -109,6 +110,11 @@ def _record(site: Site, result: ResultRecord, change: Change) -> ChangeRecord:
         grade=change.grade,
         runs=tuple(ChangedBy(id=each.id, page=addresses.served(site.page(each))) for each in change.runs),
     )
+
+
+def how_sure(change: Change) -> Text:
+    """Return in words how sure it is that the runs of the day differ from earlier ones; empty without earlier runs."""
+    return phrase(f"front.change_{change.grade}") if change.grade else ""
 
 
 def text(found: Statistics | None) -> str:

@@ -16,6 +16,7 @@ from perfledger.ingest.site.data.measured import newest_day
 from perfledger.ingest.site.hardware_names import product
 from perfledger.ingest.site.machines import Machine
 from perfledger.ingest.site.model import Hit, Page, Site, named
+from perfledger.ingest.site.options import listed
 from perfledger.ingest.site.render.table import Link, Table
 from perfledger.ingest.site.verdict_words import case_of
 
@@ -118,7 +119,12 @@ def _changed(site: Site, change: changes.Change) -> ListedChange:
     row, suite = change.row, change.suite
     after, share = changes.text(change.after), numbers.signed_percent(change.share or 0)
     what = (
-        phrase("front.changed_moved", before=changes.text(change.before), after=after, share=share)
+        phrase(
+            "front.changed_moved",
+            before=changes.text(change.before),
+            after=after,
+            share=listed((share, changes.how_sure(change))),
+        )
         if change.before
         else phrase("front.changed_new", after=after)
     )

@@ -147,7 +147,8 @@ def _batch_size(each: ResultLine) -> Cell:
     whole = each.global_batch
     if whole and whole != each.row.batch_size and (marks or "batch_size_of_job" in each.row.options):
         marks.append(phrase("model.global_batch", n=numbers.count(whole)))
-    return cell(or_unknown(each.row.batch_size), None, *marks, value=each.row.batch_size)
+    n = each.row.batch_size
+    return cell(or_unknown(numbers.count(n) if n else None), None, *marks, value=n)
 
 
 def _runs(each: ResultLine) -> Cell:

@@ -35,6 +35,6 @@ def header(line: bytes) -> Header | None:
 
 FORMAT = rows_format(
     Dialect(split, header),
-    title="Perfledger, of accelerators",
+    title="Perfledger accelerator",
     markers=(",".join(_NAMES).encode(),),
 )

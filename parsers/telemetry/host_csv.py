@@ -42,7 +42,7 @@ def split(line: bytes) -> list[bytes]:
 
 FORMAT = rows_format(
     Dialect(split, header),
-    title="Perfledger, of a machine",
+    title="Perfledger host",
     markers=(",".join(_FIRST).encode(),),
     host=True,
 )

@@ -20,5 +20,5 @@ def _split(line: bytes) -> list[bytes]:
 
 
 FORMAT = rows_format(
-    Dialect(_split, first=_HEADER), title="nvidia-smi utilization.gpu,memory.used without a header", markers=(b" %, ",)
+    Dialect(_split, first=_HEADER), title="nvidia-smi utilization.gpu,memory.used (noheader)", markers=(b" %, ",)
 )

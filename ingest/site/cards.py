@@ -81,7 +81,7 @@ def _peak(row: Row) -> Iterator[Text]:
     if share and share.value is not None:
         yield phrase("front.of_peak", share=f"{share.value:.0f}%")
     elif flops and flops.value is not None:
-        yield f"{numbers.figure(flops.value)} {flops.unit}"
+        yield f"{numbers.figure(flops.value, flops.spread)} {flops.unit}"
 
 
 def lead_in_words(found: SuiteStanding) -> Text:

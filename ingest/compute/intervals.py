@@ -179,3 +179,9 @@ def usual_gap(gaps: Column) -> float:
         return 1.0
     lower, upper = forward[(len(forward) - 1) // 2], forward[len(forward) // 2]
     return float(lower if upper > (1 + _SKIPPED) * lower else (lower + upper) / 2)
+
+
+def resolution_of(stamps: Column) -> float:
+    """Return the smallest unit of the clocks in seconds: whole seconds, milliseconds, or microseconds."""
+    known = stamps[np.isfinite(stamps)]
+    return next((each for each in (1.0, 1e-3) if (np.abs(known - np.round(known / each) * each) <= 2e-6).all()), 1e-6)

@@ -19,7 +19,7 @@ from perfledger.ingest.compute.kinds import confirmed
 from perfledger.ingest.compute.peaks import peak_of
 from perfledger.ingest.compute.refusals import NoFigureError, refuse_impossible
 from perfledger.ingest.compute.throughput import throughput
-from perfledger.ingest.compute.window import TOO_FEW, training, warm_up
+from perfledger.ingest.compute.window import TOO_FEW, coarse, training, warm_up
 from perfledger.parsers.contract import Column, Reading
 from perfledger.parsers.contract.statistics import median
 from perfledger.parsers.engine.session import Session
@@ -100,6 +100,8 @@ def _stepped(session: Session, case: Facts) -> MetricFigure | None:
         per_step = None if _speed_is_finer(given) else given.step_seconds
         if per_step is None and "clock" in given.printed and "throughput" not in given.printed and len(given) > 1:
             given = between_clocks(given)
+            if reason := coarse(given):
+                raise NoFigureError(reason)
             per_step = given.seconds / given.steps if len(given) else None
         # An epoch is not a step; it counts if the log states its steps.
         counted = records.reading.span != "epoch" or "steps" in given.printed

@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from perfledger.ingest.compute.chain import without_means
-from perfledger.ingest.compute.intervals import Intervals, shown_steps
+from perfledger.ingest.compute.intervals import Intervals, resolution_of, shown_steps
 from perfledger.ingest.compute.kinds import PAUSES
 from perfledger.ingest.compute.refusals import LARGEST
 from perfledger.parsers.contract import Column, Indices
@@ -22,11 +22,14 @@ from perfledger.schema.records import Reason
 from perfledger.schema.window import Evenness, Pauses
 
 #: Codes of the reasons why the intervals are too few for a figure.
-TOO_FEW = frozenset({"too_few_records", "too_short", "not_settled"})
+TOO_FEW = frozenset({"too_few_records", "too_short", "not_settled", "coarse_clock"})
 #: Intervals of training after the warm-up that a figure needs, unless they take ENOUGH_SECONDS.
 ENOUGH_RECORDS = 5
 #: Seconds of training after the warm-up that a figure needs, unless they are ENOUGH_RECORDS.
 ENOUGH_SECONDS = 30.0
+#: Largest share of the window's seconds that the unit of the clocks that give them may be: six steps in the three whole
+#: seconds of a progress bar (h2oai/h2ogpt, pull request 86) looked 27 % slower than the bar's own rate.
+_COARSEST = 0.1
 #: An interval below this share of the median speed is a stall.
 SLOW = 0.8
 #: Largest ratio between the median speeds of both halves of the window; beyond it the pace still changes. The noise of
@@ -73,8 +76,19 @@ def too_few(given: Intervals) -> Reason | None:
     done = used[new[used]]
     seconds = float(lasted(given)[done].sum())
     if len(done) >= ENOUGH_RECORDS or seconds >= ENOUGH_SECONDS:
-        return None
+        return coarse(given)
     return too_short(len(done), seconds)
+
+
+def coarse(given: Intervals) -> Reason | None:
+    """Return the reason if the window's seconds lie between clocks that are too coarse for them."""
+    if given.source != "clock":
+        return None
+    unit, seconds = resolution_of(given.clock), float(given.seconds[training(given)].sum())
+    if unit <= _COARSEST * seconds:
+        return None
+    percent = f"{100 * unit / seconds:.3g}" if seconds > 0 else "100"
+    return Reason("coarse_clock", {"resolution": f"{unit:g}", "seconds": f"{seconds:.4g}", "percent": percent})
 
 
 def too_short(records: int, seconds: float) -> Reason:

@@ -53,7 +53,7 @@ def test_other_metrics_are_explained_too(tmp_path: Path, ingest: Ingest) -> None
     out = explained(ingest, log)
     assert "latency    280 ms, log, lines 2-6: 1000 × Σ s / Σ steps: 1000 × 14 / 50" in out
     assert "loss       2.0594, log, lines 6-6: 2.0594 → 2.0594" in out
-    log.write_text("".join(f"{each}\n" for each in pytorch_bert([(1, 0.0), (2, 2.0), (3, 4.0)])))
+    log.write_text("".join(f"{each}\n" for each in pytorch_bert([(1, 0.5), (2, 2.5), (3, 4.5)])))
     assert "latency    2000 ms, log, lines 3-3: 1000 × Σ s / Σ steps: 1000 × 2 / 1" in explained(ingest, log)
 
 

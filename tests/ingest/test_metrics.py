@@ -39,7 +39,7 @@ def test_time_per_step_is_seconds_over_steps(tmp_path: Path) -> None:
 
 
 def test_time_per_step_follows_from_clocks(tmp_path: Path) -> None:
-    lines = pytorch_bert([(1, 0.0), (2, 2.0), (3, 4.0), (4, 7.0)])
+    lines = pytorch_bert([(1, 0.5), (2, 2.5), (3, 4.5), (4, 7.5)])
     # A line is an update of any number of micro batches.
     session = session_of(lines, tmp_path)
     for more in ({"accumulation": 2}, {"samples_per_update_and_device": 4}, {}):

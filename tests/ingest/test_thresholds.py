@@ -111,6 +111,13 @@ def why_too_few(count: int, seconds: float, folder: Path) -> str | None:
     return found and found.code
 
 
+def why_too_coarse(seconds: int, folder: Path) -> str | None:
+    """Return why five steps of `seconds` by a clock of whole seconds, after a warm-up, give no figure."""
+    clocks = [NOVEMBER + each for each in (0, 1, 2, 3, 4, 5, 1 + seconds)]
+    found = window.too_few(intervals_with_samples(folder, {"step": numbers(7), "unix": clocks}))
+    return found and found.code
+
+
 def slow_records(speed: float, folder: Path) -> int:
     return window.evenness(intervals_with_samples(folder, {"throughput": [100.0] * 9 + [speed]})).slow
 
@@ -318,6 +325,7 @@ OF_LOGS: Sequence[Row] = [
     (f"{C}.one_run._GAP", begins_after_gap, [(29, False), (31, True)]),
     (f"{C}.window.ENOUGH_RECORDS", why_too_few, [((5, 1.0), "too_short"), ((6, 1.0), None)]),
     (f"{C}.window.ENOUGH_SECONDS", why_too_few, [((3, 14.5), "too_short"), ((3, 15.5), None)]),
+    (f"{C}.window._COARSEST", why_too_coarse, [(9, "coarse_clock"), (11, None)]),
     (f"{C}.window.SLOW", slow_records, [(81.0, 0), (79.0, 1)]),
     (f"{C}.kinds._SLOW", pause_at_end_of_epoch, [(1.45, 0), (1.55, 4)]),
     (f"{C}.kinds._GROWS", smaller_rows, [([10, 10, 100, 99.2, 99.2], 2), ([10, 10, 100, 98.8, 98.8], 0)]),

@@ -11,7 +11,7 @@ from perfledger.ingest.compute import rules
 from perfledger.ingest.compute.chain import intervals_of, without_means
 from perfledger.ingest.compute.digits import rounding
 from perfledger.ingest.compute.equations.evaluation import TOLERANCE, Given, Sides
-from perfledger.ingest.compute.intervals import Flags, Intervals, shown_steps
+from perfledger.ingest.compute.intervals import Flags, Intervals, resolution_of, shown_steps
 from perfledger.ingest.compute.refusals import NoFigureError, no_figure, not_stated
 from perfledger.parsers.contract import EPOCH_TIMER, Column, Indices
 from perfledger.parsers.contract.statistics import median
@@ -174,12 +174,6 @@ def _has_extent(table: Intervals) -> bool:
     records = table.records
     numbered = "step" in records and bool(np.isfinite(records["step"]).any())
     return table.reading.span != "interval" or numbered or table.prints("steps", "samples", "duration", "consumed")
-
-
-def resolution_of(stamps: Column) -> float:
-    """Return the smallest unit of the clocks in seconds: whole seconds, milliseconds, or microseconds."""
-    known = stamps[np.isfinite(stamps)]
-    return next((each for each in (1.0, 1e-3) if (np.abs(known - np.round(known / each) * each) <= 2e-6).all()), 1e-6)
 
 
 def without_pauses(given: Compared, unit: float) -> Compared:

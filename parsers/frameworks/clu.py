@@ -1,10 +1,10 @@
 """CLU's metric writer, as Flax's examples use it: `[332] steps_per_sec=5.51328`, steps of the job over the interval.
 
-The interval after an evaluation or a checkpoint includes it. The batch size is in the configuration that is printed
-above. T5X prints `timing/seqs_per_second` of the job, by a timer of its training loop alone. Vision Transformer prints
-`img_sec_core_train` of one device (JAX's cores), by a clock that does not wait for the devices: after an evaluation it
-sees steps started, not done, so that the two records there count nowhere. Scenic prints `img/sec` of the job, by a
-timer that stops during evaluations.
+Processes on several hosts may all print into one file. The interval after an evaluation or a checkpoint includes it.
+The batch size is in the configuration that is printed above. T5X prints `timing/seqs_per_second` of the job, by a timer
+of its training loop alone. Vision Transformer prints `img_sec_core_train` of one device (JAX's cores), by a clock that
+does not wait for the devices: after an evaluation it sees steps started, not done, so that the two records there count
+nowhere. Scenic prints `img/sec` of the job, by a timer that stops during evaluations.
 """
 
 from perfledger.parsers.contract import Fact, Format, Pause, Reading
@@ -17,6 +17,7 @@ FORMAT = Format(
         Reading(
             "logging_writer.py:{_}] [{step}]{*} steps_per_sec{?ond}={steps_per_second}",
             unit="samples/s",
+            ranks="median",
             pauses=(
                 Pause("evaluation", "eval_{loss|accuracy}="),
                 Pause("checkpoint", "Saving checkpoint at step"),

@@ -89,7 +89,7 @@ def redact(value: Any, names: Names = NO_NAMES, only: frozenset[str] = frozenset
     if isinstance(value, dict):
         return {redact(key): redact(each, names, frozenset() if key in only else only) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [redact(each, names, only) for each in value]
+        return type(value)([redact(each, names, only) for each in value])
     return value
 
 
@@ -103,7 +103,8 @@ def redact_record(record: Record, known: Callable[[], Names] = Names) -> Record:
     document = to_json(record)
     names = NO_NAMES
     if _has_free_text(document):
-        names = names_in((each for each in _texts(document) if len(each) <= _LONGEST), known())
+        texts = dict.fromkeys(_texts(document))  # in order, and each once
+        names = names_in((each for each in texts if len(each) <= _LONGEST), known())
     found = redact(document, names, only=_FREE_TEXTS)
     return record if found == document else from_json(found, type(record))
 
@@ -114,11 +115,11 @@ def _has_free_text(value: Any) -> bool:
     return isinstance(value, list | tuple) and any(map(_has_free_text, value))
 
 
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list | tuple):
-        for each in value.values() if isinstance(value, dict) else value:
+def _texts(document: Any) -> Iterator[str]:
+    for each in document.values() if isinstance(document, dict) else document:
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, dict | list | tuple):
             yield from _texts(each)
 
 

@@ -202,7 +202,7 @@ def test_text_around_a_secret_stays() -> None:
 def test_every_text_of_a_document_is_redacted() -> None:
     given = {"/home/a/b": ["10.0.0.1", ("x", {"y": "ssh root@node.local"})], "n": 5, "f": 1.5, "none": None, "t": True}
     assert redact(given) == {
-        "<path>/b": ["<address>", ["x", {"y": "ssh <address>"}]],
+        "<path>/b": ["<address>", ("x", {"y": "ssh <address>"})],
         "n": 5,
         "f": 1.5,
         "none": None,

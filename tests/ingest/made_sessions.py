@@ -1,8 +1,8 @@
-"""Sessions of made-up formats, for lines that the shipped formats do not have."""
+"""Sessions of made-up lines, and of made-up formats for lines that the shipped formats do not have."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,14 @@ from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.session import Session
 
 
-def made(pattern: bytes, lines: Sequence[str], folder: Path, **about: Any) -> Session:
-    """Return a session of a format with this pattern."""
+def session_of(lines: Iterable[str], folder: Path, *format: Format) -> Session:
+    """Return the only session of these lines, in the format that claims them if none is given."""
     path = folder / "train.log"
-    text = "".join(f"{each}\n" for each in lines).encode()
-    path.write_bytes(text)
-    format = Format("made", (Reading(pattern, **about),))
-    (session,) = read(path, format).sessions
+    path.write_bytes("".join(f"{each}\n" for each in lines).encode())
+    (session,) = read(path, *format).sessions
     return session
+
+
+def made(pattern: bytes, lines: Iterable[str], folder: Path, **about: Any) -> Session:
+    """Return a session of a format with this pattern."""
+    return session_of(lines, folder, Format("made", (Reading(pattern, **about),)))

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from made_logs import pytorch_bert, seg
-from made_sessions import made
+from made_sessions import made, session_of
 
 from perfledger.ingest.compute import metrics, peaks, results, rules
-from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.session import Session
 from perfledger.schema.records import MetricFigure, Reason, Run
 from tests.builders import run
 
 ONE = {"devices": 1, "batch_size": 4}
-
-
-def session_of(lines: Sequence[str], folder: Path) -> Session:
-    path = folder / "train.log"
-    path.write_text("".join(f"{each}\n" for each in lines))
-    (session,) = read(path).sessions
-    return session
 
 
 def of(session: Session, case: dict[str, Any] | None = None) -> dict[str, MetricFigure]:

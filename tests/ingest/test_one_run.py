@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 from made_logs import pytorch_bert
-from made_sessions import made
+from made_sessions import made, session_of
 
 from perfledger.ingest.compute.one_run import one_run
-from perfledger.parsers.engine.read import read
 
 SPEEDS = rb"iter (?P<step>\d+) speed (?P<throughput>\S+)"
 
@@ -60,10 +59,8 @@ def test_two_programs_that_count_updates_are_found_if_their_steps_differ(tmp_pat
 
 
 def test_numbers_that_a_loss_scaler_takes_back_are_of_one_run(tmp_path: Path) -> None:
-    path = tmp_path / "train.log"
-    path.write_text("\n".join(pytorch_bert([(number, 2.0 * i) for i, number in enumerate([1, 1, 2, 1, 2, 3])])) + "\n")
-    (session,) = read(path).sessions
-    assert one_run(session) is None
+    lines = pytorch_bert([(number, 2.0 * i) for i, number in enumerate([1, 1, 2, 1, 2, 3])])
+    assert one_run(session_of(lines, tmp_path)) is None
 
 
 def test_lines_without_a_step_are_of_one_run(tmp_path: Path) -> None:

@@ -21,23 +21,14 @@ from made_logs import (
     seg,
     tensorflow_resnet50,
 )
-from made_sessions import made
+from made_sessions import made, session_of
 
 from perfledger.ingest.compute import rules
 from perfledger.ingest.compute.samples import scoped
 from perfledger.parsers.contract import Reading
-from perfledger.parsers.engine.read import read
-from perfledger.parsers.engine.session import Session
 from perfledger.schema.records import Figure, NoFigure, Reason
 
 ONE = {"devices": 1, "batch_size": 4}
-
-
-def session_of(lines: Sequence[str], folder: Path) -> Session:
-    path = folder / "train.log"
-    path.write_text("".join(f"{each}\n" for each in lines))
-    (session,) = read(path).sessions
-    return session
 
 
 def figure(lines: Sequence[str], folder: Path, rule: str, case: dict[str, Any] | None = None) -> Figure:

@@ -1,4 +1,4 @@
-"""Named thresholds: each has an input just inside and one just outside, and the two answers.
+"""Named thresholds that tests of their modules do not surround: an input just inside, one just outside, two answers.
 
 A row fails if its threshold moves by 30 % across its input, or by one if it is a small count.
 """
@@ -12,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import made_sessions
 import numpy as np
 import pytest
 
@@ -36,9 +37,8 @@ from perfledger.ingest.compute.equations import EQUATIONS, Given, check, clock, 
 from perfledger.ingest.compute.intervals import Intervals, usual_gap
 from perfledger.ingest.compute.metrics import metrics
 from perfledger.ingest.record import identity, run_facts, run_problems
-from perfledger.parsers.contract import EPOCH_END, Columns, Format, Reading, epoch_means
+from perfledger.parsers.contract import Columns, Format, Reading, epoch_means
 from perfledger.parsers.engine import rows as engine_rows
-from perfledger.parsers.engine.read import read
 from perfledger.parsers.engine.session import Session
 from perfledger.schema.machine import Sampled, Telemetry
 from perfledger.schema.records import Case, ResultMetric, Run
@@ -61,11 +61,8 @@ def table(columns: Mapping[str, Values], name: str = "steps", **about: Any) -> t
 
 
 def session_of(folder: Path, *tables: tuple[Reading, list[str]]) -> Session:
-    path = folder / "train.log"
-    path.write_text("".join(f"{line}\n" for _, lines in tables for line in lines))
-    format = Format("made", tuple(reading for reading, _ in tables))
-    (session,) = read(path, format).sessions
-    return session
+    lines = [line for _, lines in tables for line in lines]
+    return made_sessions.session_of(lines, folder, Format("made", tuple(reading for reading, _ in tables)))
 
 
 def printed_of(folder: Path, columns: Mapping[str, Values], **about: Any) -> Intervals:
@@ -99,18 +96,6 @@ def goes_back_often(times: int, count: int, folder: Path) -> bool:
     return one_run.steps_increase(as_printed(session.main), session.stated) is not None
 
 
-def begins_after_gap(steps: float, folder: Path) -> bool:
-    """Return whether another part of a log begins with a line `steps` after the last one; the others are 10 apart."""
-    given = printed_of(folder, {"step": [10, 20, 30, 40, 40 + steps], "throughput": [9.0] * 5})
-    return bool(one_run._begins_again(given)[-1])
-
-
-def why_too_few(count: int, seconds: float, folder: Path) -> str | None:
-    """Return why `count` records of `seconds` each give no figure; the first one is warm-up."""
-    found = window.too_few(intervals_with_samples(folder, {"step": numbers(count), "duration": [seconds] * count}))
-    return found and found.code
-
-
 def why_too_coarse(seconds: int, folder: Path) -> str | None:
     """Return why five steps of `seconds` by a clock of whole seconds, after a warm-up, give no figure."""
     clocks = [NOVEMBER + each for each in (0, 1, 2, 3, 4, 5, 1 + seconds)]
@@ -120,12 +105,6 @@ def why_too_coarse(seconds: int, folder: Path) -> str | None:
 
 def slow_records(speed: float, folder: Path) -> int:
     return window.evenness(intervals_with_samples(folder, {"throughput": [100.0] * 9 + [speed]})).slow
-
-
-def pause_at_end_of_epoch(seconds: float, folder: Path) -> int:
-    """Return the kind of an epoch's first record that takes `seconds`; the others take 1 s."""
-    columns = {"epoch": [1] * 5 + [2] * 5, "step": numbers(5) * 2, "duration": [1.0] * 5 + [seconds] + [1.0] * 4}
-    return int(intervals_with_samples(folder, columns, pauses=(EPOCH_END,), span="step").kind[5])
 
 
 def smaller_rows(samples: Sequence[float], folder: Path) -> int:
@@ -322,12 +301,8 @@ OF_LOGS: Sequence[Row] = [
     (f"{C}.one_run._CLOCK_SET_BACK", clock_set_back, [(7_100, False), (7_300, True)]),
     (f"{C}.one_run._FEWEST_TIMES_BACK", goes_back_often, [((2, 10), False), ((3, 10), True)]),
     (f"{C}.one_run._SHARE_BACK", goes_back_often, [((9, 100), False), ((10, 100), True)]),
-    (f"{C}.one_run._GAP", begins_after_gap, [(29, False), (31, True)]),
-    (f"{C}.window.ENOUGH_RECORDS", why_too_few, [((5, 1.0), "too_short"), ((6, 1.0), None)]),
-    (f"{C}.window.ENOUGH_SECONDS", why_too_few, [((3, 14.5), "too_short"), ((3, 15.5), None)]),
     (f"{C}.window._COARSEST", why_too_coarse, [(9, "coarse_clock"), (11, None)]),
     (f"{C}.window.SLOW", slow_records, [(81.0, 0), (79.0, 1)]),
-    (f"{C}.kinds._SLOW", pause_at_end_of_epoch, [(1.45, 0), (1.55, 4)]),
     (f"{C}.kinds._GROWS", smaller_rows, [([10, 10, 100, 99.2, 99.2], 2), ([10, 10, 100, 98.8, 98.8], 0)]),
     (f"{C}.kinds._SMALLER", smaller_rows, [([91, 91, 100, 100, 100], 0), ([89, 89, 100, 100, 100], 2)]),
     (f"{C}.kinds._LAST", smaller_rows, [([81, 81, 81, 81, 100], 0), ([82, 82, 82, 82, 100, 100], 4)]),
@@ -364,8 +339,6 @@ OF_LOGS: Sequence[Row] = [
     ("parsers.engine.found._TWICE", records_of, [(5, 20), (6, 14)]),
 ]  # fmt: skip
 OF_NUMBERS: Sequence[Row] = [
-    (f"{C}.one_run._FEWEST_BESIDE", lambda n: one_run._differ(np.ones(n), np.full(n, 2.0)), [(2, False), (3, True)]),
-    (f"{C}.one_run._OTHER_PACE", lambda x: one_run._differ(np.ones(5), np.full(5, x)), [(1.39, False), (1.41, True)]),
     (f"{C}.kinds._AGREES", outside_timer, [([1.0] * 5 + [1.09] * 6, 5), ([1.0] * 5 + [1.11] * 6, 0)]),
     (f"{C}.kinds._OUTSIDE", outside_timer, [([1.0] * 9 + [1.19], 0), ([1.0] * 9 + [1.22], 1)]),
     (f"{C}.intervals._SKIPPED", lambda gap: usual_gap(column([10, gap])), [(14, 12.0), (16, 10.0)]),

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from made_logs import clas_dygraph, clock, pytorch_resnet50, seg
+from made_sessions import session_of
 from msgspec.structs import replace
 
 from perfledger.ingest.compute.equations import TOLERANCE, Given, physics
@@ -22,9 +23,7 @@ ONE = {"devices": 1, "batch_size": 16, "nodes": 1}
 
 
 def measure(lines: Sequence[str], folder: Path, case: dict[str, Any] | None = None) -> Measurement:
-    path = folder / "train.log"
-    path.write_text("".join(f"{each}\n" for each in lines))
-    (session,) = read(path).sessions
+    session = session_of(lines, folder)
     return measured(session, {**{name: q.value for name, q in session.facts.items()}, **(case or ONE)})
 
 

@@ -129,9 +129,9 @@ def witness(kind: str, verdict: str = "agrees", **other: Any) -> dict[str, Any]:
     return {"kind": kind, "verdict": verdict, "resolution": 0.5, "tolerance": 3.0, **lines, **other}
 
 
-def silent(kind: str, missing: str = "operations") -> dict[str, Any]:
+def silent(kind: str) -> dict[str, Any]:
     """Return a witness without a verdict."""
-    return {"kind": kind, "verdict": "silent", "reason": {"code": "not_stated", "args": {"missing": missing}}}
+    return {"kind": kind, "verdict": "silent", "reason": {"code": "not_stated", "args": {"missing": "operations"}}}
 
 
 def absent(code: str = "too_few_records", **args: object) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 START = dt.datetime(2026, 11, 20, 8, 0, 0)
@@ -97,22 +97,15 @@ def pytorch_bert(lines: Iterable[tuple[int, float]], whole: tuple[float, float] 
     return found
 
 
-def tensorflow_resnet50(
-    steps: Iterable[tuple[int, float]], summary: float | None = None, *, at: Callable[[int], float] = lambda step: step
-) -> list[str]:
-    """Return lines of NGC TensorFlow's ResNet-50 for (step, speed of the job); `at` gives the clock of a step."""
-    found = [f"DLL {clock(at(step))} - (0, {step}) total_ips : {ips:.10f} " for step, ips in steps]
-    if summary is not None:
-        found.append(f"DLL {clock(9999)} - () train_throughput : {summary:.10f} images/s")
-    return found
+def tensorflow_resnet50(steps: Iterable[tuple[int, float]]) -> list[str]:
+    """Return lines of NGC TensorFlow's ResNet-50 for (step, speed of the job), with a step per second."""
+    return [f"DLL {clock(step)} - (0, {step}) total_ips : {ips:.10f} " for step, ips in steps]
 
 
-def mxnet_speed(
-    records: Iterable[tuple[int, int, float]], *, at: Callable[[int], float] = lambda batch: batch
-) -> list[str]:
-    """Return lines of NGC MXNet before DLLogger for (rank, batch, speed of the job); `at` gives a batch's clock."""
+def mxnet_speed(records: Iterable[tuple[int, int, float]]) -> list[str]:
+    """Return lines of NGC MXNet before DLLogger for (rank, batch, speed of the job), with a batch per second."""
     return [
-        f"[1,{rank}]<stderr>:{clock(at(batch)).replace('.', ',')[:-3]}:INFO: Epoch[0] Batch [{batch}-{batch}]"
+        f"[1,{rank}]<stderr>:{clock(batch).replace('.', ',')[:-3]}:INFO: Epoch[0] Batch [{batch}-{batch}]"
         f"\tSpeed: {ips:.6f} samples/sec\tLR: 0.0039936\t"
         for rank, batch, ips in records
     ]

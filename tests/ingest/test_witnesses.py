@@ -100,9 +100,9 @@ def test_the_clock_cannot_contradict_a_speed_with_one_digit(tmp_path: Path) -> N
     assert (found.verdict, found.reason and found.reason.code) == ("silent", "coarse_clock")
 
 
-def detection(*, ips: float, second: float, count: int = 30) -> list[str]:
+def detection(*, ips: float, second: float) -> list[str]:
     """Return lines of PaddleDetection, each of 20 iterations, that are `second` apart."""
-    stamps = (dt.datetime(2026, 11, 20, 8) + dt.timedelta(seconds=round(i * second)) for i in range(count))
+    stamps = (dt.datetime(2026, 11, 20, 8) + dt.timedelta(seconds=round(i * second)) for i in range(30))
     return [
         f"[{stamp:%m/%d %H:%M:%S}] ppdet.engine INFO: Epoch: [0] [{20 * i:4}/9999] learning_rate: 0.000100 "
         f"loss: 4.250000 "
@@ -163,12 +163,12 @@ def test_a_summary_may_count_more_time_but_not_be_faster(printed: float, verdict
     assert witness(measure(lines, tmp_path), "summary").verdict == verdict
 
 
-def synthetic(*, total: float = 1234.5, images: int = 0) -> list[str]:
+def synthetic(*, images: int = 0) -> list[str]:
     """Return the summary of NVIDIA's SSD300, its only speed, and a line with the images of 10 s if there are any."""
     at = "DLL 2026-01-05 10:00:00.000000 - "
     return [
         f"{at}PARAMETER dataset_path : /coco batch_size : 32 epochs : 1 model_name : SSD300",
-        f"{at}() avg_img/sec : {total} images/s med_img/sec : {total} images/s min_img/sec : 1.0 images/s",
+        f"{at}() avg_img/sec : 1234.5 images/s med_img/sec : 1234.5 images/s min_img/sec : 1.0 images/s",
         *(
             [f"Done benchmarking. Total images: {images}\ttotal time: 10.000\tAverage images/sec: {images / 10}"]
             if images

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from perfledger.ingest.compute import rules
+from perfledger.ingest.compute.measurement import measured
 from perfledger.ingest.compute.metrics import metrics
 from perfledger.parsers.engine.read import Log, read
 from perfledger.parsers.engine.session import Session
@@ -56,6 +57,21 @@ def reason(session: Session, rule: str = ALL, **case: int) -> str:
     found = figure(session, rule, **case)
     assert isinstance(found, NoFigure), found
     return str(found.reason.args.get("missing", found.reason.code))
+
+
+def published(session: Session, **case: int) -> float:
+    """Return the headline, which must exist."""
+    found = measured(session, facts_of(session) | case).headline
+    assert isinstance(found, Figure), found
+    return found.value
+
+
+def blamed(session: Session, **case: int) -> str:
+    """Return the witness that withholds the headline."""
+    found = measured(session, facts_of(session) | case).headline
+    assert isinstance(found, NoFigure), found
+    assert found.reason.code == "withheld", found
+    return str(found.reason.args["witness"])
 
 
 def metrics_of(session: Session, **case: int) -> dict[str, MetricFigure]:

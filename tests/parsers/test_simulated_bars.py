@@ -8,81 +8,48 @@ from __future__ import annotations
 import datetime as dt
 import json
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from made import elapsed, facts_of, log_of, session_of, value
+from made import elapsed, facts_of, log_of, published, session_of, value
 
-from perfledger.ingest.compute.measurement import Measurement, measured
+from perfledger.ingest.compute.measurement import measured
 from perfledger.parsers.engine.session import Session
-from perfledger.schema.records import Figure, NoFigure
-
-
-def head_of(
-    *, examples: int = 320, epochs: int = 3, each: int = 8, job: int = 16, accumulated: int = 2, steps: int = 60
-) -> list[str]:
-    return [
-        "***** Running training *****",
-        f"  Num examples = {examples}",
-        f"  Num Epochs = {epochs}",
-        f"  Instantaneous batch size per device = {each}",
-        f"  Total train batch size (w. parallel, distributed & accumulation) = {job}",
-        f"  Gradient Accumulation steps = {accumulated}",
-        f"  Total optimization steps = {steps}",
-    ]
-
-
-#: Head of a run with 16 samples per update of two batches.
-HEAD = head_of()
-
 
 STAMP = "11/20/2026 10:00:00 - INFO - __main__ -"
+#: Head of a run with 16 samples per update of two batches.
+HEAD = [
+    f"{STAMP}   {each}"
+    for each in (
+        "***** Running training *****",
+        "  Num examples = 320",
+        "  Num Epochs = 3",
+        "  Instantaneous batch size per GPU = 8",
+        "  Total train batch size (w. parallel, distributed & accumulation) = 16",
+        "  Gradient Accumulation steps = 2",
+        "  Total optimization steps = 60",
+    )
+]
 
 
-OLD_HEAD = [f"{STAMP}   {each.replace('per device', 'per GPU')}" for each in HEAD]
-
-
-def bar_of_updates(
-    total: int,
-    pace: float,
-    name: str = "",
-    postfix: str = "",
-    paused: tuple[int, float] = (0, 0),
-    said: Sequence[str] = (),
-) -> list[str]:
-    """Return a bar whose steps take `pace` seconds each, with a pause after one step and the lines before the pause."""
-    lines, took = [f"{name}  0%|          | 0/{total} [00:00<?, ?it/s]"], 0.0
-    for step in range(1, total + 1):
-        took += pace
-        share = 100 * step // total
-        lines.append(
-            f"{name}{share:3}%|{'█' * (share // 10):10}| {step}/{total} "
-            f"[{elapsed(took)}<01:00, {pace:5.2f}s/it{postfix}]"
-        )
-        if step == paused[0]:
-            took += paused[1]
-            lines += said
-    return lines
-
-
-def resumed(step: int, total: int, pace: float) -> list[str]:
-    """Return the lines of a bar after a step; the steps before it took no time."""
+def iterations(first: int, last: int, pace: float) -> list[str]:
+    """Return a bar of 400 batches from one to another; those before took no time."""
     return [
-        f"Iteration: {100 * n // total:3}%|█████     | {n}/{total} "
-        f"[{elapsed((n - step) * pace)}<01:00, {pace:5.2f}s/it]"
-        for n in range(step + 1, total + 1)
+        f"Iteration: {n // 4:3}%|█████     | {n}/400 [{elapsed((n - first + 1) * pace)}<01:00, {pace:5.2f}s/it]"
+        for n in range(first, last + 1)
     ]
 
 
 def test_resumed_run_does_not_count_skipped_batches(tmp_path: Path) -> None:
     """300 of 400 batches are skipped within 1 s, and the others take 2 s for 8 samples."""
     skips = f"{STAMP}     Will skip the first 300 steps in the first epoch"
-    bars = [*bar_of_updates(400, 0.003, "Iteration: ")[:301], *resumed(300, 400, 2)]
-    assert value(session_of([*OLD_HEAD, skips, *bars], tmp_path, "frameworks.hf_iteration")) == pytest.approx(8 / 2)
+    begun = "Iteration:   0%|          | 0/400 [00:00<?, ?it/s]"
+    lines = [*HEAD, skips, begun, *iterations(1, 300, 0.003), *iterations(301, 400, 2)]
+    assert value(session_of(lines, tmp_path, "frameworks.hf_iteration")) == pytest.approx(8 / 2)
     complete = "Iteration: 100%|██████████| 400/400 [03:20<00:00,  2.00it/s]"
-    session = session_of([*OLD_HEAD, skips, complete], tmp_path, "frameworks.hf_iteration")
+    session = session_of([*HEAD, skips, complete], tmp_path, "frameworks.hf_iteration")
     assert value(session) == pytest.approx(100 * 8 / 200, rel=0.01)
 
 
@@ -141,37 +108,39 @@ HF_HEAD = [
 LOSS = "{'loss': 2.5, 'learning_rate': 5e-05, 'epoch': 0.5}"
 
 
-def headline_of(session: Session, **case: int) -> Figure | NoFigure:
-    return measured(session, facts_of(session) | case).headline
+def saved(step: int) -> int:
+    """Return the seconds at the end of a step of 2 s, with a checkpoint of 40 s after each 80th."""
+    return 2 * step + 40 * ((step - 1) // 80)
 
 
-def llamafactory(
-    tokens: Callable[[int], float] = lambda step: 512.0 * step,
-    seconds: Callable[[int], float] = lambda step: 2.0 * step,
-) -> list[str]:
-    """Return a row per ten updates of 512 tokens in 2 s; functions may change the printed numbers."""
+def llamafactory() -> list[str]:
+    """Return a row per ten updates of 512 tokens, without the speed since the start, which includes checkpoints."""
     return [
         json.dumps({
             "current_steps": step, "total_steps": 800, "loss": 2.5, "lr": 1e-5, "epoch": step / 800, "percentage": 1.0,
-            "elapsed_time": str(dt.timedelta(seconds=int(seconds(step)))),
-            "remaining_time": "0:01:00", "throughput": 256.0, "total_tokens": int(tokens(step)),
+            "elapsed_time": str(dt.timedelta(seconds=saved(step))), "remaining_time": "0:01:00",
+            "total_tokens": 512 * step,
         })
         for step in range(10, 801, 10)
     ]  # fmt: skip
 
 
-def saved(step: int) -> float:
-    """Return the seconds at the end of a step of 2 s, with a checkpoint of 40 s after each 80th."""
-    return 2.0 * step + 40 * ((step - 1) // 80)
+def trainer() -> list[str]:
+    """Return the same rows of the Trainer, whose speed includes the checkpoints."""
+    rows = (
+        f"{{'loss': 2.5, 'learning_rate': 1e-05, 'epoch': {step / 800:.4f}, 'num_input_tokens_seen': {512 * step}, "
+        f"'train_runtime': {saved(step):.4f}, 'train_tokens_per_second': {512 * step / saved(step):.4f}}}"
+        for step in range(10, 801, 10)
+    )
+    return [*HF_HEAD[:2], "  Num Epochs = 1", "  Total optimization steps = 800", *rows]
 
 
 EVAL = "{'eval_loss': 2.25, 'eval_runtime': 12.5, 'eval_samples_per_second': 80.5, 'epoch': 1.0}"
 
 
 def smoothed(
-    total: int, pace: float, evaluated: tuple[int, int] = (0, 0), saved: tuple[int, int] = (0, 0), said: str = "",
-    first: float = 0.0,
-) -> Iterator[str]:  # fmt: skip
+    total: int, pace: float, evaluated: tuple[int, int] = (0, 0), saved: tuple[int, int] = (0, 0), said: str = ""
+) -> Iterator[str]:
     """Yield the bar of a whole training with tqdm's smoothing, which adds a part of each step's time to the mean.
 
     Args:
@@ -180,9 +149,8 @@ def smoothed(
         evaluated: after how many steps an evaluation follows, and its seconds; the bar is drawn again after it.
         saved: after how many steps a checkpoint without a line follows, and its seconds.
         said: the line after each checkpoint.
-        first: seconds that the first step takes beyond the others.
     """
-    took, mean, weight, drawn = first, 0.0, 0.0, 0.0
+    took, mean, weight, drawn = 0.0, 0.0, 0.0, 0.0
     for step in range(1, total + 1):
         took += pace + (saved[1] if saved[0] and step > 1 and (step - 1) % saved[0] == 0 else 0)
         mean, weight, drawn = 0.3 * (took - drawn) + 0.7 * mean, 0.3 + 0.7 * weight, took
@@ -195,49 +163,25 @@ def smoothed(
             yield said
 
 
-def trainer(
-    tokens: Callable[[int], float] = lambda step: 512.0 * step,
-    seconds: Callable[[int], float] = lambda step: 2.0 * step,
-    before: int = 0,
-) -> list[str]:
-    """Return the same rows of the Trainer, with tokens that were counted before a resumption."""
-    rows = (
-        f"{{'loss': 2.5, 'learning_rate': 1e-05, 'epoch': {step / 800:.4f}, 'num_input_tokens_seen': "
-        f"{int(tokens(step)) + before}, 'train_runtime': {seconds(step):.4f}, 'train_tokens_per_second': 256.0}}"
-        for step in range(10, 801, 10)
-    )
-    return [*HF_HEAD[:2], "  Num Epochs = 1", "  Total optimization steps = 800", *rows]
-
-
-def without_speed(lines: Iterable[str]) -> list[str]:
-    """Return rows without the speed since the start, which includes the checkpoints."""
-    return [line.replace('"throughput": 256.0, ', "") for line in lines]
-
-
 @pytest.mark.parametrize("printer", ["llamafactory", "hf_trainer", "trl", "bar"])
 def test_checkpoints_after_all_multiples_of_steps_do_not_count(printer: str, tmp_path: Path) -> None:
     """A step of 512 tokens, or 64 samples, takes 2 s. With the checkpoints the mean would be a fifth longer."""
     expected, form = 256.0, f"frameworks.{printer}"
     if printer == "llamafactory":
-        lines: Sequence[str] = without_speed(llamafactory(seconds=saved))
+        lines = llamafactory()
     elif printer == "hf_trainer":
-        lines = [
-            line.replace("_second': 256.0", f"_second': {512 * step / saved(step):.4f}")
-            for step, line in zip([1] * 4 + [*range(10, 801, 10)], trainer(seconds=saved), strict=True)
-        ]
+        lines = trainer()
     elif printer == "trl":
         lines = list(HF_HEAD[:2])
         for step in range(10, 801, 10):
-            took = int(saved(step))
+            took = saved(step)
             lines.append(
                 f"{{'loss': 2.5, 'learning_rate': 1e-05, 'num_tokens': {512.0 * step}, 'epoch': {step / 800:.4f}}}"
             )
             lines.append(f" 10%|#    | {step}/801 [{took // 60:02}:{took % 60:02}<06:46,  2.00s/it]")
     else:
         lines, expected, form = [*HF_HEAD[:2], *smoothed(801, 2.0, saved=(80, 40)), LOSS], 32.0, "frameworks.hf_trainer"
-    found = headline_of(session_of(lines, tmp_path, form))
-    assert isinstance(found, Figure), found
-    assert found.value == pytest.approx(expected, rel=0.012)
+    assert published(session_of(lines, tmp_path, form)) == pytest.approx(expected, rel=0.012)
 
 
 class Printer(NamedTuple):
@@ -323,10 +267,6 @@ PRINTERS = {
 }  # fmt: skip
 
 
-def judged(session: Session) -> Measurement:
-    return measured(session, facts_of(session))
-
-
 def session_with_bar(printer: Printer, tmp_path: Path, usual: float = 3.0, first: float = 3.0) -> Session:
     """Return the log of steps of about 3 s."""
     noise, since, mean, text = random.Random(1), 0.0, 0.0, printer.head
@@ -339,12 +279,6 @@ def session_with_bar(printer: Printer, tmp_path: Path, usual: float = 3.0, first
     log = log_of([text], tmp_path)
     assert [each.format.id for each in log.claims] == [f"frameworks.{printer.format}"]
     return log.sessions[-1]
-
-
-def published(session: Session) -> float:
-    found = judged(session).headline
-    assert isinstance(found, Figure), found
-    return found.value
 
 
 @pytest.mark.parametrize("first", [3.0, 200.0])
@@ -363,14 +297,14 @@ def test_fast_steps_with_whole_seconds_contradict_nothing(name: str, tmp_path: P
 
 def test_answers_to_prompts_every_tenth_step_contradict_nothing(tmp_path: Path) -> None:
     # After each line answers are generated for 60 s, which hardly change the speed on the next line.
-    for key, apart in (("'completions/mean_length': 90.5, ", 10), ("'completions/mean_length': 90.5, ", 1)):
+    for apart in (10, 1):
         since, mean, text = 0.0, 0.0, ""
         for n in range(1, STEPS + 1):
             took = 3.0 + 60.0 * (n % 10 == 1)
             since += took
             mean = 0.3 * took + 0.7 * (mean or took)
             bar = f"{n}/{STEPS} [{elapsed(since)}<{elapsed((STEPS - n) * mean)}, {mean:5.2f}s/it]"
-            told_of = f"{{'loss': 2.5, 'num_tokens': {4096 * n}.0, {key}'epoch': {n / STEPS:.2f}}}"
+            told_of = f"{{'loss': 2.5, 'num_tokens': {4096 * n}.0, 'completions/mean_length': 90.5, 'epoch': 0.25}}"
             text += f"\r{percent(n)}{bar}" if n % apart else f"\n{told_of}\n\r{percent(n)}{bar}"
         (session,) = log_of([text], tmp_path).sessions
         assert published(session) == pytest.approx(4096 / 9, rel=0.02)

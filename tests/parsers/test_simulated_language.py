@@ -9,10 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from made import ALL, elapsed, facts_of, log_of, session_of, value
-
-from perfledger.ingest.compute.measurement import measured
-from perfledger.schema.records import Figure, NoFigure
+from made import ALL, blamed, elapsed, facts_of, log_of, published, session_of, value
 
 
 @pytest.mark.parametrize("more", [", iteration_time=1.20", ", val_loss=7.050", ""])
@@ -42,9 +39,7 @@ def test_bars_of_nemo_count_samples(tmp_path: Path) -> None:
             f"reduced_train_loss=2.500, global_step={n}.0, consumed_samples={seen:.3g}]"
         )
     session = session_of(["".join(drawn)], tmp_path, "frameworks.nemo_bar")
-    found = measured(session, facts_of(session)).headline
-    assert isinstance(found, Figure)
-    assert found.value == pytest.approx(128, rel=0.01)
+    assert published(session) == pytest.approx(128, rel=0.01)
 
 
 @pytest.mark.parametrize(
@@ -104,9 +99,8 @@ def time_of_day(seconds: float) -> str:
     return f"{int(seconds // 3600) + 10}:{int(seconds // 60 % 60):02d}:{seconds % 60:06.3f}"
 
 
-def olmo_core(step: int, seconds: float, before: str = "", clock: str = "10:00:00.000") -> list[str]:
+def olmo_core(step: int, seconds: float, clock: str) -> list[str]:
     return [
-        *([before] if before else []),
         f"2026-11-20 {clock}\thost:0\tconsole_logger:149\tINFO\t[step={step}/2000,epoch=1,eta=1h2m]",
         "    train/CE loss=9.250",
         f"    throughput/device/TPS={16384 / seconds:,.0f}",
@@ -122,7 +116,7 @@ def test_olmo_core_leaves_out_evaluated_steps(tmp_path: Path) -> None:
         if evaluated:
             lines.append(f"2026-11-20 {time_of_day(now + 1)}\thost:0\tevaluator_callback:70\tINFO\tRunning lm evals...")
         now += 21.0 if evaluated else 1.0
-        lines += olmo_core(step, 21.0 if evaluated else 1.0, clock=time_of_day(now))
+        lines += olmo_core(step, 21.0 if evaluated else 1.0, time_of_day(now))
     session = session_of(lines, tmp_path, "frameworks.olmo_core")
     assert value(session, "sustained", devices=8, batch_size=1) == pytest.approx(8 * 16384)
 
@@ -139,18 +133,13 @@ def test_timing_in_bar_of_nemo_excludes_the_wait_for_data(tmp_path: Path) -> Non
         return [bar(step, int(step * (1 + wait))) for step in range(1, 201)]
 
     session = session_of(bars(0), tmp_path, "frameworks.nemo")
-    found = measured(session, facts_of(session) | {"batch_size_of_job": 32}).headline
-    assert isinstance(found, Figure), found
-    assert found.value == pytest.approx(32)
-    session = session_of(bars(0.5), tmp_path, "frameworks.nemo")
-    found = measured(session, facts_of(session) | {"batch_size_of_job": 32}).headline
-    assert isinstance(found, NoFigure)
-    assert found.reason.args["witness"] == "clock"
+    assert published(session, batch_size_of_job=32) == pytest.approx(32)
+    assert blamed(session_of(bars(0.5), tmp_path, "frameworks.nemo"), batch_size_of_job=32) == "clock"
 
 
-def openrlhf(words: str, command: str = "") -> Iterator[str]:
+def openrlhf(words: str) -> Iterator[str]:
     """Yield two epochs of 60 batches, and an evaluation of 45 s after every 20th; a batch of 8 samples takes 5 s."""
-    yield f"deepspeed --module openrlhf.cli.train --train_batch_size 64 --micro_train_batch_size 2 {command}"
+    yield "deepspeed --module openrlhf.cli.train --train_batch_size 64 --micro_train_batch_size 2"
     for epoch in (0, 1):
         seconds, states = 0, list[str]()
         for batch in range(1, 61):

@@ -10,12 +10,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pytest
-from made import ALL, ONE, facts_of, reason, session_of, value
+from made import ALL, ONE, facts_of, published, reason, session_of, value
 
 from perfledger.ingest.compute.measurement import measured
 from perfledger.ingest.compute.metrics import metrics
-from perfledger.parsers.engine.session import Session
-from perfledger.schema.records import Figure, NoFigure
+from perfledger.schema.records import NoFigure
 
 
 @pytest.mark.parametrize(("window", "every"), [(10, 1), (10, 5), (50, 10), (50, 50), (20, 4), (25, 5), (5, 1)])
@@ -133,12 +132,12 @@ def test_bar_of_openpi_counts_in_three_digits(tmp_path: Path) -> None:
     assert facts_of(session) | {"batch_size_of_job": 32, "total_steps": 30000} == facts_of(session)
 
 
-def epoch_of_examples(epoch: int, took: Sequence[float], every: int = 10) -> list[str]:
+def epoch_of_examples(epoch: int, took: Sequence[float]) -> list[str]:
     """Return the lines of an epoch; `took` are the seconds of all its steps."""
     return [
         f"Epoch: [{epoch}][{i + 1:3d}/{len(took)}]\tTime {took[i]:6.3f} ({sum(took[: i + 1]) / (i + 1):6.3f})\t"
         "Data  0.001 ( 0.001)\tLoss 6.9e+00 (6.9e+00)\tAcc@1   1.56 (  1.56)"
-        for i in range(0, len(took), every)
+        for i in range(0, len(took), 10)
     ]
 
 
@@ -155,16 +154,6 @@ def test_steps_too_fast_for_three_decimals_give_no_figure(tmp_path: Path) -> Non
     assert reason(session, ALL, devices=1, batch_size=64) == "impossible_figure"
 
 
-def published_or_witness(session: Session, **case: int) -> float | tuple[str, str]:
-    """Return the figure, or the witness that withholds it and the unit that it compares."""
-    found = measured(session, facts_of(session) | case).headline
-    if isinstance(found, Figure):
-        return found.value
-    assert isinstance(found, NoFigure)
-    assert found.reason.code == "withheld", found.reason
-    return str(found.reason.args["witness"]), str(found.reason.args["unit"])
-
-
 def test_smaller_update_of_timm_is_found_by_its_seconds(tmp_path: Path) -> None:
     # The first update of an epoch takes 1 s, and 1999 others 5 ms each: 0.005498 s on average, printed as 0.005.
     lines = []
@@ -177,4 +166,4 @@ def test_smaller_update_of_timm_is_found_by_its_seconds(tmp_path: Path) -> None:
             )
     session = session_of(lines, tmp_path, "frameworks.timm")
     # The log has three epochs of 2000 updates, and 400 updates of the first epoch.
-    assert published_or_witness(session) == pytest.approx(6400 * 512 / (3 * 10.995 + 400 * 0.005), rel=0.01)
+    assert published(session) == pytest.approx(6400 * 512 / (3 * 10.995 + 400 * 0.005), rel=0.01)

@@ -24,14 +24,14 @@ def value(number, unit=""):
     return {"value": number, "unit": unit}
 
 
-def amd_metric(index, used=100):
+def amd_metric(index):
     return {
         "gpu": index, "usage": {"gfx_activity": value(3, "%"), "umc_activity": value(0, "%")},
         "power": {"socket_power": value(142, "W"), "throttle_status": "UNTHROTTLED"},
         "clock": {"gfx_0": {"clk": value(132, "MHz"), "max_clk": value(2100, "MHz")},
                   "mem_0": {"clk": value(900, "MHz")}},
         "temperature": {"edge": "N/A", "hotspot": value(41, "C"), "mem": value(36, "C")},
-        "mem_usage": {"total_vram": value(196592, "MB"), "used_vram": value(used, "MB")},
+        "mem_usage": {"total_vram": value(196592, "MB"), "used_vram": value(100, "MB")},
     }  # fmt: skip
 
 

@@ -211,11 +211,11 @@ def test_torchrun_starts_two_ranks_with_separate_output(tmp_path):
     assert other.read_text(encoding="utf-8") == "1/2 $(id) it's\n"
 
 
-def on_a_node(tmp_path, command_words, more="", **variables):
+def on_a_node(tmp_path, command_words):
     """Run words on one node, through the agent that runs there."""
-    path = written(tmp_path, command_words, more=more)
+    path = written(tmp_path, command_words)
     path.write_text(path.read_text(encoding="utf-8").replace('"gpu"', '"cpu"'), encoding="utf-8")
-    node = prepared(path, tmp_path / "job", **variables)
+    node = prepared(path, tmp_path / "job")
     assert node.run() == 0, node.log()
     return node
 

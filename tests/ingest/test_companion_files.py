@@ -200,7 +200,7 @@ def test_writing_replaces_whatever_has_the_name_of_the_file(fault: str, tmp_path
     assert (path.read_bytes(), path.is_symlink()) == (b"{}", False)
 
 
-def test_a_file_that_grows_while_it_is_read_is_not_read_further(tmp_path: Path) -> None:
+def test_a_file_that_grows_while_it_is_read_is_not_read_further() -> None:
     """Files in /proc have a size of zero."""
     with pytest.raises(documents.DocumentError, match="at most 3 are read"):
         documents.read_bytes(Path("/proc/self/status"), 3)

@@ -128,7 +128,7 @@ def test_a_fault_that_a_log_cannot_cause_ends_the_command(
             main([str(tree), "--json"])
 
 
-def test_an_explanation_prints_everything_before_the_fault(with_bad: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_explanation_prints_everything_before_the_fault(with_bad: Path) -> None:
     explained = text(with_bad / "bad/1/train.log", "train.log", layout.load("perfledger"))
     assert "format     paddle.seg" in explained
     assert explained.splitlines()[-1].startswith(f"fault      train.log: {FAULT}")

@@ -148,7 +148,7 @@ def test_devices_have_their_peaks(hardware: str | None, precision: str, peak: fl
     assert peaks.peak_of(hardware, precision) == peak
 
 
-def test_metrics_of_repeats_are_their_median(tmp_path: Path) -> None:
+def test_metrics_of_repeats_are_their_median() -> None:
     def repeat(number: int, latency: float, diverged: bool) -> Run:
         loss = {"value": None, "unit": "", "diverged": diverged}
         return run(str(number), metrics={"latency": {"value": latency, "unit": "ms"}, "loss": loss})

@@ -62,7 +62,7 @@ def test_results_that_are_not_placed_are_in_the_data_and_in_no_table(
     assert "未归类" in (tmp_path / "docs/zh/index.md").read_text()
 
 
-def test_a_facts_file_adds_facts_by_globs(logs: Path, ingest: Ingest, tmp_path: Path) -> None:
+def test_a_facts_file_adds_facts_by_globs(logs: Path, ingest: Ingest) -> None:
     """A later glob and a deeper file replace earlier facts, but not those of the log."""
     (logs / "facts.toml").write_text('model = "FastSCNN"\ndevices = 4\n\n["a/two.log"]\ndevices = 8\n')
     (logs / "b" / "facts.toml").write_text('model = "DeepLabV3P"\n')

@@ -101,7 +101,7 @@ def test_runs_that_were_submitted_are_not_packed_again(sound: submit.Packed, tmp
         submit.pack([tmp_path], "ada")
 
 
-def test_names_are_redacted_and_hashes_are_updated(run: Path, tmp_path: Path) -> None:
+def test_names_are_redacted_and_hashes_are_updated(run: Path) -> None:
     append(run, "writing to /home/lovelace/checkpoints on 10.1.2.3")
     packed = submit.pack([run], "ada")
     assert not packed.refused, packed.checks

@@ -60,7 +60,7 @@ def test_a_background_process_that_keeps_standard_error_is_not_waited_for():
     assert ask([bash_reads(f"kill {answer.output}")], 20)[0].status == 0
 
 
-def test_a_full_disk_is_an_error_with_a_remedy(tmp_path, monkeypatch):
+def test_a_full_disk_is_an_error_with_a_remedy(monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

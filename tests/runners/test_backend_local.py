@@ -30,7 +30,7 @@ def host(started):
     return json.loads((started.node(0) / "host.json").read_text(encoding="utf-8"))
 
 
-def test_the_state_of_a_job_follows_it(write_recipe, tmp_path, monkeypatch):
+def test_the_state_of_a_job_follows_it(write_recipe, tmp_path):
     started = planned(write_recipe(WAIT), LOCAL, tmp_path)
     started.start()
     state = started.printing()

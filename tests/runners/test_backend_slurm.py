@@ -345,7 +345,7 @@ def test_a_job_that_slurm_ends_stops_and_collects_its_run(slurm, write_recipe, t
     assert len(list((tmp_path / "raw").rglob("run.json"))) == 1
 
 
-def test_a_runner_that_is_killed_in_its_job_leaves_the_run_to_collect(slurm, write_recipe, tmp_path, monkeypatch):
+def test_a_runner_that_is_killed_in_its_job_leaves_the_run_to_collect(slurm, write_recipe, tmp_path):
     number = begun_in_a_job(slurm, write_recipe("echo begun; sleep 300"), tmp_path)
     slurm.call("scancel", "--batch", "--signal=KILL", number)
     until(lambda: not slurm.call("squeue", "--noheader"))

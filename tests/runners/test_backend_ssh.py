@@ -78,7 +78,7 @@ def host_json(started, rank=0):
     return json.loads((started.node(rank) / "host.json").read_text(encoding="utf-8"))
 
 
-def test_a_job_runs_on_the_host_and_all_its_files_are_fetched(write_recipe, tmp_path, one_host, monkeypatch):
+def test_a_job_runs_on_the_host_and_all_its_files_are_fetched(write_recipe, tmp_path, one_host):
     started = planned(write_recipe('echo "\u4e2d\u6587 $1"; echo "$PERFLEDGER_JOB"'), place(one_host), tmp_path)
     started.start()
     assert started.over().kind == "ended"

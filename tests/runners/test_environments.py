@@ -74,7 +74,7 @@ def installed_here():
 
 
 @pytest.mark.usefixtures("uv")
-def test_two_recipes_with_versions_that_exclude_each_other_live_side_by_side(write_recipe, wheel, tmp_path, capfd):
+def test_two_recipes_with_versions_that_exclude_each_other_live_side_by_side(write_recipe, wheel, tmp_path):
     before, work = installed_here(), tmp_path / "work"
     program = f"{RECORD} record 1; command -v python pip; python -c 'import sys; print(sys.prefix)'"
     for version in ("1.0", "2.0"):

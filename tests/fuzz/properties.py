@@ -1,7 +1,8 @@
 """Properties of every log, however damaged; each broken property is returned as a sentence.
 
-Every log is read without an exception, and gives figures or reasons. A harmless change moves no figure. This compares
-two readings, and it is only valid under two conditions:
+Every log is read without an exception, and gives figures or reasons. A harmless change moves no figure. If a rule loses
+its figure, a reason says why. The headline may then be that of another rule, which gave the same value before. This
+compares two readings, and it is only valid under two conditions:
 
 - The same labels are removed in both. Whether the beginnings of lines are labels depends on the lines around them.
 - One program printed the log. A log of two programs is refused. Bytes between the lines of a record can make the
@@ -87,9 +88,10 @@ def two_printed(found: Sequence[Run]) -> bool:
 
 
 def _moved(before: Sequence[Run], after: Sequence[Run]) -> list[str]:
-    known, found = _figures(before), _figures(after)
-    wrong = [f"moved: {each} is none of {known}" for each in found if each not in known]
-    unsaid = len(found) < len(known) and not _said(after) - _said(before)
+    known, found = _headlines(before), _headlines(after)
+    wrong = [f"moved: {each} is none of {known}" for each in found if each not in _figures(before)]
+    lost = Counter(rule for rule, _ in known) - Counter(rule for rule, _ in found)
+    unsaid = lost and not _said(after) - _said(before)
     return wrong + ([f"lost: {known} became {found}, and nothing says so"] if unsaid else [])
 
 
@@ -129,10 +131,24 @@ def line_ends_in_summaries(text: bytes) -> frozenset[int]:
     return frozenset(line for first, ends in spans for line in range(first, first + ends))
 
 
-def _figures(found: Iterable[Run]) -> list[tuple[str, float]]:
-    """Return rule and value of each figure that is not withheld; its case may be unknown."""
-    sound = (run for run in found if run.headline and {each.code for each in run.problems} <= _HARMLESS)
-    return [(run.rule, float(f"{run.headline.value:.8g}")) for run in sound if run.headline]
+def _sound(found: Iterable[Run]) -> list[Run]:
+    """Return the runs whose figures are not withheld; their cases may be unknown."""
+    return [run for run in found if run.headline and {each.code for each in run.problems} <= _HARMLESS]
+
+
+def _headlines(found: Iterable[Run]) -> list[tuple[str, float]]:
+    """Return rule and value of the headline of each run."""
+    return [(run.rule, _rounded(run.headline)) for run in _sound(found) if run.headline]
+
+
+def _figures(found: Iterable[Run]) -> set[tuple[str, float]]:
+    """Return rule and value of all figures."""
+    figures = (item for run in _sound(found) for item in run.figures.items())
+    return {(rule, _rounded(each)) for rule, each in figures if isinstance(each, Figure)}
+
+
+def _rounded(figure: Figure) -> float:
+    return float(f"{figure.value:.8g}")
 
 
 def _mib() -> float:

@@ -134,6 +134,18 @@ def test_a_figure_that_moves_is_found(tmp_path: Path) -> None:
     assert mutations.kind_of(properties.moved(before, path)) == "moved"
 
 
+def test_another_rule_gives_the_headline_if_a_reason_says_why(tmp_path: Path) -> None:
+    """Empty lines push the devices out of the head: without it only the figure at the end can be trusted."""
+    path, text = tmp_path / "train.log", log_of("frameworks.tf_cnn_benchmarks").read_bytes()
+    path.write_bytes(text)
+    before = properties.runs(path)
+    path.write_bytes(text.replace(b"\nVariables:", b"\n" * 30 + b"Variables:"))
+    assert [run.rule for run in properties.runs(path)] == ["reported"]
+    assert properties.moved(before, path) == []
+    path.write_bytes(path.read_bytes().replace(b"1024.75", b"1024.5"))
+    assert mutations.kind_of(properties.moved(before, path)) == "moved"
+
+
 def test_a_problem_of_another_run_may_explain_a_lost_figure(tmp_path: Path) -> None:
     path, whole = tmp_path / "train.log", log_of("frameworks.axolotl").read_bytes()
     without_bars = b"".join(each for each in whole.splitlines(keepends=True) if b"%|" not in each)

@@ -32,8 +32,6 @@ MANY_RECORDS = 1_000
 #: A time of day, with its date if that is before it.
 _TIME = re.compile(rb"(?<!\d)(?:\d{4}([-/])\d\d\1\d\d[ T])?\d\d:\d\d:\d\d(?!\d)")
 _DIGITS = re.compile(rb"\d+")
-#: Takes the place of the end of a line within a record.
-_WITHIN = b"<end of a line within a record>"
 _NO_LOGS = {".csv", ".md", ".json", ".toml", ".jsonl"}
 
 
@@ -130,9 +128,11 @@ class Mutation:
             return text
         # Labels are removed before records are found.
         within = properties.line_ends_in_summaries(text) if self.harmless != "labelled" else frozenset[int]()
+        # One byte that the text does not contain: a change may be made between any two bytes.
+        inner = bytes([max({*range(256)} - {*text})])
         *lines, last = text.split(b"\n")
-        joined = b"".join(each + (_WITHIN if at in within else b"\n") for at, each in enumerate(lines)) + last
-        return HARMLESS[self.harmless](joined, Random(f"{self.seed} {self.harmless}")).replace(_WITHIN, b"\n")
+        joined = b"".join(each + (inner if at in within else b"\n") for at, each in enumerate(lines)) + last
+        return HARMLESS[self.harmless](joined, Random(f"{self.seed} {self.harmless}")).replace(inner, b"\n")
 
     def wrong(self, text: bytes, scratch: Path) -> list[str]:
         """Return the faults in how the damaged text is read, and in how its harmless change moves figures."""

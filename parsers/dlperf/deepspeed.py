@@ -113,7 +113,6 @@ FORMAT = Format(
         Fact("model", rb"--model_name_or_path[ =](\S++)", lambda path: path.decode().rstrip("/").rpartition("/")[2]),
         Fact("devices", rb"--world_info=([\w=-]++)", _world),
         Fact("devices", rb"\bWORLD INFO DICT: (\{[^{}\n]++\})", _hosts),
-        Fact("devices", "dist_world_size={:int}"),
         *_OF_MEGATRON,
         *PYTORCH_JOB,
         Fact("nodes", "nnodes={:int},"),

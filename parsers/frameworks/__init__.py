@@ -98,6 +98,8 @@ TORCHRUN = (
 #: (`data_parallel_world_size`, `DP world size`) do not count.
 PYTORCH_JOB = (
     Fact("devices", rb"(?<![A-Za-z_-])" + _OF_GROUPS + rb"[Ww]orld[_ ]size[\"']?(?: ?[:=] ?| \.++ )(\d++)\b", int),
+    # DeepSpeed's launcher.
+    Fact("devices", "dist_world_size={:int}"),
     Fact("devices", rb"GLOBAL_RANK: \d++, MEMBER: \d++/(\d++)", int),
     Fact("devices", rb"distributed processes registered\. Starting with (\d++) processes", int),
     # Accelerate's command, and its message if the command leaves the number out.

@@ -65,7 +65,7 @@ _UNTIMED = (Pause("evaluation", "val loss ", inside="none"),)
 _STEP = "{step|Step|iter|Iter}{?:}{step}{?/{total_steps}}{?:}{?,}{? |} {?train }{loss|Loss}{?:} {loss}"
 #: In copies of build-nanogpt.
 _FIELDS = (
-    "{*}{dt|time|Time}{?:} {step_seconds:ms}{*}{tok/sec|tok/s|token/sec|tokens/s|Tokens per second}{?:}{throughput:,}",
+    "{*}{dt|time|Time}{?:} {step_seconds:ms}{*}{tok/sec|tok/s|token/sec|tokens/sec|tokens/s|Tokens per second}{?:}{throughput:,}",
     "{*}{dt|time|Time}{?:} {step_seconds:ms} | {?lr: {_} | }{?norm: {_} | }{?speed: }{throughput:,} {tok/s|tokens/s}",
     "{*}{dt|time|Time}{?:} {step_seconds:s} | {?speed: }{throughput:,} {tok/s|tokens/s}",
     "{*}dt: {step_seconds:s}{*}{tok/sec|tok/s|tokens/s}: {throughput:,}",

@@ -86,9 +86,11 @@ def reading(
     )  # fmt: skip
 
 
-#: The seconds of a step at the end of the line.
+#: The time of an epoch that is shorter than a second, and of a step, at the end of the line.
 _BEHIND = (
-    rb"(?=(?:" + _WORD + rb"| (?!- [0-9]++[mu]?s/epoch ))*+ - [0-9]++[mu]?s/epoch - "
+    rb"(?=(?:"
+    + _WORD
+    + rb"| (?!- [0-9]++[mu]?s/epoch ))*+ - (?:(?P<_epoch_milliseconds>[0-9]++)ms|[0-9]++u?s)/epoch - "
     rb"(?:(?P<_milliseconds_behind>[0-9]++)ms|(?P<_microseconds_behind>[0-9]++)us)/step(?=\s))?+"
 )
 

@@ -117,7 +117,9 @@ def _seconds(columns: Columns, fresh: NDArray[np.bool_]) -> Column:
     middle, half = np.where(fresh, printed * unit, whole), np.where(fresh, 0.5 * unit, 0.5)
     known = ~np.isnan(printed) & (whole > 0)
     bounded = np.where(known, np.clip(found, middle - half, middle + half), found)
-    return np.where(np.where(by_step, printed, whole) < _COARSE, np.nan, bounded)
+    short = columns["_epoch_milliseconds"]
+    in_seconds = np.where(np.where(by_step, printed, whole) < _COARSE, np.nan, bounded)
+    return np.where(short >= _COARSE, 1e-3 * short, in_seconds)
 
 
 def _either(columns: Columns, one: str, other: str) -> Column:

@@ -211,9 +211,12 @@ def _nul(text: bytes, chance: Random) -> bytes:
 
 
 def _labelled(text: bytes, chance: Random) -> bytes:
-    """Label every line like containers and pipelines; the label has no rank, which would hide a launcher's."""
+    """Label every line like containers and pipelines; the label has no rank, which would hide a launcher's.
+
+    They label what ends with a line feed, and see no line in a bar that is drawn again.
+    """
     label = chance.choice((b"2026-11-20T08:00:00.000000000Z ", b"[2026-11-20T08:00:00.123Z] "))
-    return b"".join(label + each for each in _lines(text))
+    return re.sub(rb"(?m)^(?!\Z)", label, text)
 
 
 #: Changes outside of records: each figure stays the same, or a problem or a reason says why it is lost.

@@ -5,7 +5,8 @@ ranks write to one file, untagged, and may be out of step: times are assigned to
 times that several ranks print for one step count once. Callbacks print the `step` of the run (BERT, `outputs are`) or
 of the epoch (`loss is`), for each step or only for the last of the sink. Newer releases begin with `Train epoch time`;
 some print seconds instead of milliseconds. `Eval epoch time` is an evaluation. If it precedes the time of the
-epoch, the evaluation took place within it, or restarted the timer: such a time is not a record.
+epoch, the evaluation took place within it, or restarted the timer: such a time is not a record. Times of programs that
+print no such states are counted.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ def _timed_steps(printed: Columns) -> Columns:
     """Return the rows that print a time, with the step at which it ended."""
     duration = printed["duration"]
     times, states = np.flatnonzero(~np.isnan(duration)), np.flatnonzero(~np.isnan(printed["step"]))
+    if not len(states):
+        return _times_alone(printed, times)
     times, states = _paired(times, states)
     trained = ~_evaluated(times, printed)
     times, states = times[trained], states[trained]
@@ -28,6 +31,17 @@ def _timed_steps(printed: Columns) -> Columns:
     steps = np.where(np.isfinite(steps) & (steps >= 1), steps, _stride(step, epoch))
     ends = np.where(np.isnan(epoch), step, epoch * steps)
     return printed.take(times).select("duration").assign(step=ends, steps=steps, loss=printed["loss"][states])
+
+
+def _times_alone(printed: Columns, times: Indices) -> Columns:
+    """Return the times of a program that prints no states, with the steps that they divide into, counted from its first."""
+    before = np.concatenate([[-1], times[:-1]]).astype(np.intp)
+    evaluations = np.flatnonzero(np.isfinite(printed["_evaluation"]))
+    trained = np.searchsorted(evaluations, times) == np.searchsorted(evaluations, before)
+    found = printed.take(times[trained])
+    steps = np.round(found["duration"] / found["step_seconds"])
+    kept = np.isfinite(steps) & (steps >= 1)
+    return found.take(kept).select("duration", "loss").assign(step=np.cumsum(steps[kept]), steps=steps[kept])
 
 
 def _evaluated(times: Indices, printed: Columns) -> NDArray[np.bool_]:

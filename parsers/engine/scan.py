@@ -51,6 +51,8 @@ _LINE_TAGS = (b"[default", b"[rank", b"[trainer")
 _DAY = rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
 _ISO = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d++)?+(?:Z|[+-]\d\d:?+\d\d)"
 _STAMP = rb"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d"
+#: The beginning of patterns that match only at the start of a line.
+_AT_START = rb"(?m)^"
 # Labels at the start of every line. They are removed only if most lines have one, since a single one could be the
 # program's own text. A group is the rank or the number of the host; if there are two, the first that is not empty counts.
 _LABELS = (
@@ -102,6 +104,16 @@ _NUMBER_CHARACTERS = b"0123456789."
 _FEW = 8
 #: A program may restart, and so count down, once per this number of steps.
 _MANY = 100
+# A date in a format that the user gave `ts`, or the start of loguru's lines. Most printers begin their lines with such a
+# date, which is the clock of their records. So it is removed only from bars at the start of a line, which have a clock of
+# their own: bare bars, and torchtune's `1|20|Loss: 2.5: `.
+_DATE = (
+    rb"\[?+\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d++)?+\]?+"
+    rb"(?: \| \w++ *+\| [\w.<>]++:[\w.<>]++:\d++ -)?+ "
+)
+_BEFORE_BAR = rb"(?= *+(?:\d++\|\d++\|Loss: [\w.+-]++: ++)?+\d{1,3}+%\|)"
+_DATED = re.compile(rb"(?m)^" + _DATE + rb"(?:" + _BEFORE_BAR + rb"()|)")
+_DATED_BAR = re.compile(rb"\n" + _DATE + _BEFORE_BAR)
 
 
 class ScanError(Exception):
@@ -241,7 +253,10 @@ def _labels_in(text: bytes) -> list[re.Match[bytes]]:
     for label in _LABELS:
         # The numbers of ranks come again and again. Numbers of steps, such as Darknet's, start again only with the program.
         if _is_at_two_of(starts, label, text) and (found := _of_most_lines(label, text)) and not _falls_seldom(found):
-            return found
+            return _and_redrawn(found, text)
+    # Lines with dates seldom have such a bar: a fast search for a pattern that begins with a literal comes first.
+    if _is_at_two_of(starts, _DATED, text) and b"|" in text and _DATED_BAR.search(b"\n" + text):
+        return [each for each in _of_most_lines(_DATED, text) if each[1] is not None]
     return []
 
 
@@ -253,6 +268,25 @@ def _is_at_two_of(starts: Sequence[int], label: re.Pattern[bytes], text: bytes) 
 def _of_most_lines(label: re.Pattern[bytes], text: bytes) -> list[re.Match[bytes]]:
     """Return all labels of a kind if most lines of a text have one."""
     return found if 2 * len(found := list(label.finditer(text))) > text.count(b"\n") else []
+
+
+def _and_redrawn(found: list[re.Match[bytes]], text: bytes) -> list[re.Match[bytes]]:
+    """Return labels or tags, and those after the redrawn bar of another program on the same line.
+
+    A line that begins with a label has no second one: the rest is the program's own text.
+    """
+    if not found or b"\r" not in text or not found[0].re.pattern.startswith(_AT_START):
+        return found
+    begins = {each.start() for each in found}
+    label = re.compile(found[0].re.pattern.removeprefix(_AT_START), re.MULTILINE)
+    begin = looked = 0
+    # A literal is found faster than a pattern that begins with a lookbehind.
+    for returned in re.finditer(rb"\r", text):
+        begin, looked = max(begin, text.rfind(b"\n", looked, returned.start()) + 1), returned.end()
+        if begin not in begins and (each := label.match(text, looked)):
+            begins.add(begin)
+            found.append(each)
+    return sorted(found, key=lambda each: each.start())
 
 
 def _falls_seldom(found: Sequence[re.Match[bytes]]) -> bool:
@@ -272,7 +306,7 @@ def _tags_in(text: bytes) -> list[re.Match[bytes]]:
         return list(_MPI_TAG.finditer(text))
     # torchrun tags every line of a run, so that the first lines of the chunk have a tag too.
     head = text[:_TAGS_HEAD]
-    return list(_LINE_TAG.finditer(text)) if any(each in head for each in _LINE_TAGS) else []
+    return _and_redrawn(list(_LINE_TAG.finditer(text)), text) if any(each in head for each in _LINE_TAGS) else []
 
 
 def _untagged(text: bytes, found: Sequence[re.Match[bytes]]) -> tuple[bytes, tuple[tuple[int, int], ...]]:

@@ -235,6 +235,7 @@ def test_unlabelled_lines_between_labelled_ones_stay(tmp_path: Path) -> None:
         b"[2026-11-20 01:02:03] iteration 20/ 100 | loss 2.5\n" * 9,
         b"[2026-11-20 01:02:03] Epoch 1:  50%|##  | 5/10 [00:05<00:05,  1.00it/s]\n" * 9,
         b"2026-11-20 01:02:03.123 | INFO     | mod:fn:12 - loss 2.5\n" * 9,
+        # A bar of the printer's own: other lines have no date.
         b"[2026-11-20 01:02:03]  50%|##  | 5/10\n" * 4 + b"loss 2.5\n" * 6,
     ],
 )
@@ -242,6 +243,21 @@ def test_a_prefix_of_the_printer_itself_stays(tmp_path: Path, text: bytes) -> No
     path = tmp_path / "train.log"
     path.write_bytes(text)
     assert text_of(path, 1 << 20) == text
+
+
+@pytest.mark.parametrize("tag", [b"%d: ", b"[rank%d]: "])
+def test_a_label_after_a_redrawn_bar_is_removed(tmp_path: Path, tag: bytes) -> None:
+    """Some lines begin with a bar of another program. A second label on a line stays."""
+    path = tmp_path / "train.log"
+    lines = [tag % rank + RECORD % (10 * i, i + 1) for i in range(6) for rank in (0, 3, 11)]
+    lines[7] = b" 10%|#   | 1/9\r 20%|##  | 2/9\r" + lines[7]
+    lines[8] += b"\r" + tag % 5 + b"left"
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    cleaned = text_of(path, 1 << 20).split(b"\n")
+    assert cleaned[7] == b" 10%|#   | 1/9\r 20%|##  | 2/9\r" + RECORD % (20, 3)
+    assert cleaned[8] == RECORD % (20, 3) + b"\r" + tag % 5 + b"left"
+    (session,) = read(path).sessions
+    assert session.main.ranks().tolist() == [0, 3, 11] * 6
 
 
 def test_a_label_after_every_carriage_return_is_removed(tmp_path: Path) -> None:
@@ -292,6 +308,42 @@ def test_hosts_that_draw_the_same_bar_are_one_run(tmp_path: Path, kind: str) -> 
     assert len(set(session.main.ranks()[::2].tolist())) == len(set(session.main.ranks()[1::2].tolist())) == 1
     assert len(set(session.main.ranks().tolist())) == 2
     assert session.main.lines([0, 1, 59]) == [5, 6, 64]
+
+
+DATES = {
+    "ts of seconds": b"[2026-11-20 01:02:03] ",
+    "ts of milliseconds": b"2026-11-20T01:02:03.123 ",
+    "loguru": b"2026-11-20 01:02:03.123 | INFO     | __main__:<module>:12 - ",
+}
+
+
+@pytest.mark.parametrize("kind", DATES)
+def test_a_date_is_removed_only_from_bars(tmp_path: Path, kind: str) -> None:
+    """On other lines the date may be the clock of their records."""
+    path = tmp_path / "train.log"
+    path.write_bytes(bar_of_trainer(DATES[kind]))
+    log = path.read_bytes().splitlines(keepends=True)
+    assert text_of(path, 1 << 20) == b"".join(each.replace(DATES[kind], b"") if b"%|" in each else each for each in log)
+    (session,) = read(path).sessions
+    assert session.main["step"].tolist() == [float(n) for n in range(1, 31)]
+    assert session.main["clock"].tolist() == [n * (n + 1) / 2 for n in session.main["step"]]
+    assert session.main.lines([0, 29]) == [3, 32]
+
+
+def test_the_clock_of_dated_records_between_bars_stays(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    record = b"2026-11-20 11:50:%02d [INFO]\t" + RECORD.partition(b"\t")[2] + b"\n"
+    bar = b"2026-11-20 11:50:%02d  50%%|##  | 5/10 [00:05<00:05,  1.00it/s]\n"
+    path.write_bytes(b"".join(record % (n, 10 * n, n + 1) + bar % n for n in range(20)))
+    (session,) = read(path).sessions
+    assert (session.main.stamps() - session.main.stamps()[0]).tolist() == [float(n) for n in range(20)]
+
+
+def test_a_date_is_removed_from_the_bar_of_torchtune(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    bar = "1|{0}|Loss: 1.25e-05:  {0:2}%|█   | {0}/99 [00:{0:02}<01:00,  1.00s/it]\n"
+    path.write_bytes(b"".join(b"[2026-11-20 01:02:03] " + bar.format(n).encode() for n in range(1, 9)))
+    assert text_of(path, 1 << 20) == "".join(bar.format(n) for n in range(1, 9)).encode()
 
 
 def test_two_ranks_on_one_line_are_separated(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ NOT_PLAIN = "not a plain file"
 
 
 class SiteManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a site consists of, and how it was built.
+    """The files of a site, and how it was built.
 
     `address` is empty and `commit` and `repository` are None if the build did not know them. `offline` says that the
     site can be read from the disk. A `standalone` site was built by `perfledger build`, without the user's mkdocs.yml.
@@ -60,7 +60,7 @@ def read(site: Path) -> SiteManifest:
     """Return the manifest of a built site.
 
     Raises:
-        UsageError: there is none, or it cannot be read.
+        UsageError: the manifest is missing, or it cannot be read.
     """
     path = site / FILE
     try:

@@ -111,7 +111,7 @@ def _programs_files(site: Site, words: Words, records: Sequence[ResultRecord]) -
 
 
 def _shows_all_logs(site: Site, files: Mapping[str, bytes]) -> bool:
-    """Return whether each log that was read is shown; one that changed meanwhile may be shown by the next build."""
+    """Return whether the site shows each log that was read. If one changed meanwhile, the next build may show it."""
     made = (files.get(addresses.log_file(run)) for run in site.runs if run.format)
     return all(log.shows_lines(page) for page in made if page is not None)
 

@@ -128,7 +128,7 @@ class Mutation:
             return text
         # Labels are removed before records are found.
         within = properties.line_ends_in_summaries(text) if self.harmless != "labelled" else frozenset[int]()
-        # One byte that the text does not contain: a change may be made between any two bytes.
+        # A byte that the text does not contain: a change between any two bytes cannot split it.
         inner = bytes([max({*range(256)} - {*text})])
         *lines, last = text.split(b"\n")
         joined = b"".join(each + (inner if at in within else b"\n") for at, each in enumerate(lines)) + last

@@ -213,7 +213,7 @@ def _nul(text: bytes, chance: Random) -> bytes:
 def _labelled(text: bytes, chance: Random) -> bytes:
     """Label every line like containers and pipelines; the label has no rank, which would hide a launcher's.
 
-    They label what ends with a line feed, and see no line in a bar that is drawn again.
+    Their lines end with a line feed: the states of a bar that is drawn again are one line.
     """
     label = chance.choice((b"2026-11-20T08:00:00.000000000Z ", b"[2026-11-20T08:00:00.123Z] "))
     return re.sub(rb"(?m)^(?!\Z)", label, text)

@@ -12,7 +12,7 @@ from perfledger.parsers.engine.session import Session
 
 
 def session_of(lines: Iterable[str], folder: Path, *format: Format) -> Session:
-    """Return the only session of these lines, in the format that claims them if none is given."""
+    """Return the only session of these lines, read by `format`, or else by the format that claims them."""
     path = folder / "train.log"
     path.write_bytes("".join(f"{each}\n" for each in lines).encode())
     (session,) = read(path, *format).sessions

@@ -47,7 +47,7 @@ ROOT = Path(__file__).resolve().parents[2]
 #: Most pages of our own site are those of runs, all alike.
 FEW_PAGES = Limits(pages=20)
 ALL_FORMATS = formats.shown_formats
-#: Variables by which a workflow states its commit; no test may depend on them.
+#: A workflow states its commit in these variables; no test may depend on them.
 NOWHERE = dict.fromkeys(("PERFLEDGER_COMMIT", "GITHUB_SHA", "GITHUB_REPOSITORY"), "")
 
 

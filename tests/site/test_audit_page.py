@@ -152,7 +152,7 @@ def test_a_model_without_runs_has_a_page(audited: Path) -> None:
         assert "cyclegan/index.md" in page(audited, language, "models/index.md")
 
 
-def test_the_tables_hold_every_figure(audited: Path) -> None:
+def test_the_tables_contain_every_figure(audited: Path) -> None:
     data = audited / "docs" / "data"
     assert (data / "published.csv").read_text("utf-8").count("\n") == len(FIGURES) + 1
     rows = list(csv.DictReader((data / "audit.csv").read_text("utf-8").splitlines()))

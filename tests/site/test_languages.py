@@ -19,7 +19,7 @@ BLOCKS = frozenset(
     ["h1", "h2", "h3", "h4", "h5", "h6", "p", "ul", "ol", "li", "dl", "dt", "dd", "table", "thead", "tbody", "tr", "th",
      "td", "figure", "figcaption", "pre", "details", "summary", "section", "div", "svg", "img", "form", "noscript"]
 )  # fmt: skip
-#: What prose stands in; a block within another counts for itself.
+#: Elements that contain prose; a block within another counts for itself.
 PROSE = frozenset(["h1", "h2", "h3", "h4", "p", "li", "dt", "dd", "figcaption", "summary", "small", "th", "td", "a"])
 NUMBER = re.compile(r"\d+(?:\.\d+)*")
 HAN = re.compile(r"[\u3400-\u9fff]")
@@ -51,7 +51,7 @@ def pairs(site: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def differing(site: Path, seen: Any) -> list[tuple[str, Any, Any]]:
-    """Return the pages for which `seen` differs between the languages, with the first difference."""
+    """Return the pages whose `seen` differs between the languages, with the first difference."""
     found = []
     for one, other in pairs(site):
         here, there = list(seen(one)), list(seen(other))

@@ -1,4 +1,4 @@
-"""The page of a model as it is written: all results with the facts by which the page is filtered."""
+"""The page of a model as it is written: all results, with the facts of its filters."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def test_a_score_counts_comparisons() -> None:
 
 
 def compared(hardware: str, comparisons: int) -> Site:
-    """Return a site on which PyTorch is clearly faster than JAX for several cases."""
+    """Return a site where PyTorch is clearly faster than JAX for several cases."""
     runs = [
         each
         for devices in range(1, comparisons + 1)

@@ -38,7 +38,7 @@ def test_no_heading_is_empty(outcome: str) -> None:
     assert {where: found for where, text in pages.items() if (found := EMPTY.findall(FRAMES.sub("", text)))} == {}
 
 
-def test_one_run_is_no_runs_and_an_unknown_precision_is_named() -> None:
+def test_one_run_is_singular_and_an_unknown_precision_is_named() -> None:
     text = pages_of(run("a", precision=None))["index.md", "en"]
     assert re.search(r">1 run</a> · <a [^>]*>1 model</a>", text)
     assert "Precision not known · 1 device" in text

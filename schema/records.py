@@ -83,7 +83,7 @@ class NoFigure(Struct, frozen=True, gc=False):
 class Witness(Struct, frozen=True, omit_defaults=True, gc=False):
     """An independent computation of the headline figure from the same log, and whether it agrees.
 
-    `kind` is a key of `ingest.compute.measurement.WITNESSES`. `verdict` is `agrees`, `disagrees`, `silent` (with the
+    `kind` is a key of `ingest.compute.equations.TOLERANCE`. `verdict` is `agrees`, `disagrees`, `silent` (with the
     `reason`), or `corrects` if the printed speed is known to be wrong and the witness gives the figure instead.
     `value` is the figure of the witness and `against` the printed one, both in `unit`. `difference` (of the printed
     figure), `resolution` and `tolerance` are percent.
